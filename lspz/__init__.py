@@ -1,0 +1,80 @@
+"""lspz stands between an AI coding agent and a language server and makes what the server says cheaper to read.
+
+Everything here is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from . import converters
+    from .codec import compress, decompress
+    from .config.settings import Config, ConfigBuilder
+    from .errors import LspzError
+    from .interceptors.base import Direction, Interceptor
+    from .interceptors.diagnostics import CompactDiagnostic, CompactDiagnosticReport, CompactDiagnosticsParams
+    from .interceptors.strategies import CompressionConfig
+    from .proxy.backend import LspzBackend
+    from .proxy.library import Proxy
+    from .proxy.server import LspzServer
+    from .tokens import count_tokens
+    from .transports.memory import memory_pair
+
+_PLACES = {
+    "CompactDiagnostic": "interceptors.diagnostics",
+    "CompactDiagnosticReport": "interceptors.diagnostics",
+    "CompactDiagnosticsParams": "interceptors.diagnostics",
+    "CompressionConfig": "interceptors.strategies",
+    "Config": "config.settings",
+    "ConfigBuilder": "config.settings",
+    "Direction": "interceptors.base",
+    "Interceptor": "interceptors.base",
+    "LspzBackend": "proxy.backend",
+    "LspzError": "errors",
+    "LspzServer": "proxy.server",
+    "Proxy": "proxy.library",
+    "compress": "codec",
+    "count_tokens": "tokens",
+    "decompress": "codec",
+    "memory_pair": "transports.memory",
+}
+
+__all__ = [
+    "CompactDiagnostic",
+    "CompactDiagnosticReport",
+    "CompactDiagnosticsParams",
+    "CompressionConfig",
+    "Config",
+    "ConfigBuilder",
+    "Direction",
+    "Interceptor",
+    "LspzBackend",
+    "LspzError",
+    "LspzServer",
+    "Proxy",
+    "__version__",
+    "compress",
+    "converters",
+    "count_tokens",
+    "decompress",
+    "memory_pair",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
+    elif name == "converters":
+        value = import_module(".converters", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

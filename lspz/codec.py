@@ -1,0 +1,67 @@
+"""Compress and decompress one message's payload, as plain JSON values."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import cattrs
+import msgspec
+
+from .config import Config
+from .converters import get_converter
+from .errors import ConfigError
+from .formats import FORMATS
+from .interceptors import INTERCEPTORS, diagnostics
+from .interceptors.base import Direction
+from .interceptors.chain import Chain, run_inline
+
+__all__ = ["chain_for", "compress", "decompress"]
+
+
+@cache
+def _converter() -> cattrs.Converter:
+    return get_converter()
+
+
+def chain_for(config: Config, form: str) -> Chain:
+    """The interceptors that act for a client that gets `form`: lspz's own, then the user's."""
+    made = [row.create(config, form) for row in INTERCEPTORS]
+    return Chain([*(i for i in made if i is not None), *config.interceptors], _converter())
+
+
+def compress(method: str, payload: Any, *, format: str = "compact", config: Config | None = None) -> Any:
+    """What a client that gets `format` receives in place of `payload`.
+
+    `payload` is plain JSON: the params of a notification, or the result of a request, of `method`. So is what is
+    returned. A method that lspz does not rewrite, a message the form cannot hold, and one that would become larger come
+    back as they are. Raises ConfigError for a form that does not exist.
+    """
+    if format not in FORMATS:
+        raise ConfigError(f"format={format!r}: must be one of {', '.join(FORMATS)}")
+    used = config or Config()
+    chain = _strategies_chain(used, format)
+    if method not in chain.methods(Direction.TO_CLIENT):
+        return payload
+    try:
+        written = msgspec.json.encode(run_inline(chain.run(method, payload, Direction.TO_CLIENT)))
+        return msgspec.json.decode(written) if len(written) < len(msgspec.json.encode(payload)) else payload
+    except Exception:
+        return payload
+
+
+def _strategies_chain(config: Config, form: str) -> Chain:
+    import attrs
+
+    return chain_for(attrs.evolve(config, enable_diag_compress=None, interceptors=()), form)
+
+
+def decompress(method: str, value: Any) -> Any:
+    """Standard LSP, as plain JSON, from what a client of lspz received; plain LSP comes back as it is.
+
+    Raises DecodeError naming position and reason for a damaged message, UnsupportedVersion for a newer format.
+    """
+    if method not in (diagnostics.PUBLISH, diagnostics.PULL) or not diagnostics.is_compact(value):
+        return value
+    read = diagnostics.read_params if method == diagnostics.PUBLISH else diagnostics.read_report
+    return _converter().unstructure(read(value).expand())

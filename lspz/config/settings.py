@@ -1,0 +1,129 @@
+"""What lspz is told: options as written become one frozen `Config`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ..errors import ConfigError
+from ..formats import CHOICES
+from ..interceptors.strategies import CompressionConfig
+from .options import LOG_LEVELS, OPTIONS, from_environment
+
+if TYPE_CHECKING:
+    from ..interceptors.base import Interceptor
+
+__all__ = ["Config", "ConfigBuilder"]
+
+
+@attrs.frozen
+class Config:
+    """Everything lspz is told. Immutable; `Config.builder()` and `Config.from_env()` make one."""
+
+    backend: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    """The server's command and arguments."""
+    format: str = attrs.field(default="auto")
+    """`auto`, or the form to give every client."""
+    enable_diag_compress: bool | None = False
+    """True: diagnostics are rewritten, as `compact` when no form is named. False: they pass. None: the form decides."""
+    compression: CompressionConfig = CompressionConfig()
+    """How diagnostics are rewritten."""
+    interceptors: tuple[Interceptor[Any, Any], ...] = ()
+    """A library user's own interceptors; they run after lspz's."""
+    log_level: str = attrs.field(default="warn")
+    """`error`, `warn`, `info` or `debug`; document text is logged at `debug` only."""
+    log_file: str | None = None
+    """Where the log goes; None is stderr."""
+
+    @format.validator
+    def _check_format(self, attribute: object, value: str) -> None:
+        if value not in CHOICES:
+            raise ConfigError(f"format={value!r}: must be one of {', '.join(CHOICES)}")
+
+    @log_level.validator
+    def _check_log_level(self, attribute: object, value: str) -> None:
+        if value not in LOG_LEVELS:
+            raise ConfigError(f"log_level={value!r}: must be one of {', '.join(LOG_LEVELS)}")
+
+    @property
+    def effective_format(self) -> str:
+        """The form that is set, with `enable_diag_compress` taken into account."""
+        if self.enable_diag_compress and self.format == "auto":
+            return "compact"
+        return self.format
+
+    @staticmethod
+    def builder() -> ConfigBuilder:
+        """Start building: `Config.builder().backend("ruff server").format("compact").build()`."""
+        return ConfigBuilder()
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Config:
+        """Read the `LSPZ_…` variables. Raises ConfigError naming variable, value and what is allowed."""
+        return cls.from_options(from_environment(os.environ if environ is None else environ))
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, object]) -> Config:
+        """The configuration that options (names of `OPTIONS`) describe; what is missing has its default."""
+        values: dict[str, Any] = {option.name: option.default for option in OPTIONS} | dict(options)
+        return cls(
+            backend=values["backend"],
+            format=values["format"],
+            enable_diag_compress=values["enable_diag_compress"],
+            compression=CompressionConfig(
+                enable_dedup=values["diag_merge"],
+                enable_field_pruning=values["diag_prune"],
+                enable_enum_compression=values["diag_enum"],
+                enable_range_delta=values["diag_delta"],
+                keep_fields=values["diag_fields"],
+            ),
+            log_level=values["log_level"],
+            log_file=values["log_file"],
+        )
+
+
+class ConfigBuilder:
+    """Builds a `Config` one word at a time; every method returns the builder."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+        self._interceptors: list[Interceptor[Any, Any]] = []
+
+    def backend(self, command: str, *arguments: str) -> ConfigBuilder:
+        """The server: one command line as a shell would split it, or a command and its arguments."""
+        option = next(option for option in OPTIONS if option.name == "backend")
+        self._values["backend"] = (command, *arguments) if arguments else option.read(command, "backend")
+        return self
+
+    def format(self, name: str) -> ConfigBuilder:
+        """The form to give the client; it decides about diagnostics unless `compress_diagnostics` does."""
+        self._values["format"] = name
+        self._values.setdefault("enable_diag_compress", None)
+        return self
+
+    def compress_diagnostics(self, enabled: bool = True) -> ConfigBuilder:
+        """Whether diagnostics are rewritten."""
+        self._values["enable_diag_compress"] = enabled
+        return self
+
+    def compression(self, **strategies: Any) -> ConfigBuilder:
+        """The strategies, by the names of `CompressionConfig`'s fields."""
+        self._values["compression"] = CompressionConfig(**strategies)
+        return self
+
+    def interceptor(self, interceptor: Interceptor[Any, Any]) -> ConfigBuilder:
+        """Add an interceptor of your own; it runs after lspz's and those added before."""
+        self._interceptors.append(interceptor)
+        return self
+
+    def log_level(self, level: str) -> ConfigBuilder:
+        """What is logged: error, warn, info or debug."""
+        self._values["log_level"] = level
+        return self
+
+    def build(self) -> Config:
+        """The configuration. Raises ConfigError."""
+        return Config(interceptors=tuple(self._interceptors), **self._values)

@@ -1,0 +1,74 @@
+"""cattrs converters: lsprotocol's types as servers really send them, and lspz's compact types.
+
+`get_converter()` is lsprotocol's converter, tuned (no detailed validation, hand-written readers for diagnostics) and
+widened: a MarkupContent message stays one, unknown severities and tags stay integers, unknown members of diagnostics
+survive. `client_converter_factory` is for a pygls client whose server is lspz::
+
+    client = LanguageClient("agent", "1", converter_factory=lspz.converters.client_converter_factory)
+
+Its publish handler and its awaited answers then receive lspz's compact type or lsprotocol's, whichever came.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import cattrs
+from lsprotocol import converters, types
+
+from .interceptors import diagnostics, wide
+
+__all__ = ["client_converter_factory", "get_converter"]
+
+_Report = Union[types.RelatedFullDocumentDiagnosticReport, types.RelatedUnchangedDocumentDiagnosticReport]  # noqa: UP007
+
+
+def get_converter(converter: cattrs.Converter | None = None) -> cattrs.Converter:
+    """lsprotocol's converter, tuned and widened, with the compact types; or add all that to `converter`."""
+    c = converters.get_converter(converter or cattrs.Converter(detailed_validation=False))
+
+    c.register_structure_hook(types.Range, lambda value, _: wide.read_range(value))
+    c.register_structure_hook(types.Diagnostic, lambda value, _: wide.read_diagnostic(value))
+    c.register_structure_hook(types.PublishDiagnosticsParams, lambda value, _: wide.read_params(value))
+    c.register_structure_hook(
+        types.RelatedFullDocumentDiagnosticReport, lambda value, _: wide.read_full_report(value)
+    )
+    c.register_structure_hook(_Report, lambda value, _: _read_report(c, value))
+    c.register_structure_hook(
+        diagnostics.CompactDiagnosticsParams, lambda value, _: diagnostics.read_params(value)
+    )
+    c.register_structure_hook(
+        diagnostics.CompactDiagnosticReport, lambda value, _: diagnostics.read_report(value)
+    )
+
+    c.register_unstructure_hook(types.Diagnostic, wide.write_diagnostic)
+    c.register_unstructure_hook(types.PublishDiagnosticsParams, wide.write_params)
+    c.register_unstructure_hook(types.RelatedFullDocumentDiagnosticReport, wide.write_full_report)
+    c.register_unstructure_hook(diagnostics.CompactDiagnosticsParams, diagnostics.write_params)
+    c.register_unstructure_hook(diagnostics.CompactDiagnosticReport, diagnostics.write_report)
+    return c
+
+
+def _read_report(converter: cattrs.Converter, value: Any) -> Any:
+    if value is None:
+        return None
+    if value["kind"] == "full":
+        return wide.read_full_report(value)
+    return converter.structure(value, types.RelatedUnchangedDocumentDiagnosticReport)
+
+
+def client_converter_factory() -> cattrs.Converter:
+    """The converter for a pygls (or pytest-lsp) client of lspz; pass it as `converter_factory`."""
+    from pygls.protocol import default_converter
+
+    c = get_converter(default_converter())
+
+    def params(value: Any, _: type) -> Any:
+        return diagnostics.read_params(value) if diagnostics.is_compact(value) else wide.read_params(value)
+
+    def report(value: Any, _: type) -> Any:
+        return diagnostics.read_report(value) if diagnostics.is_compact(value) else _read_report(c, value)
+
+    c.register_structure_hook(types.PublishDiagnosticsParams, params)
+    c.register_structure_hook(_Report, report)
+    return c

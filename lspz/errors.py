@@ -1,0 +1,75 @@
+"""Every error lspz raises, split by who must act.
+
+::
+
+    LspzError
+    ├── ConfigError                the user: an option, variable or file holds something that is not allowed
+    ├── BackendError               the server behind lspz, or the command that starts it
+    │   ├── BackendNotFound        the command is not there, or may not be run
+    │   ├── BackendDied            it ended while it was needed
+    │   └── BackendRefused         it answered a request of lspz's own with an error
+    ├── DiagnosticsTimeout         no diagnostics for the open version within the limit
+    ├── DocumentNotOpen            a question about a document that was not opened
+    ├── DecodeError                a compressed message is damaged; names position and reason
+    │   └── UnsupportedVersion     it is of a newer format version than this lspz reads
+    └── CannotCompress             a message has no place in the form asked for; the original is used
+"""
+
+from __future__ import annotations
+
+
+class LspzError(Exception):
+    """The root of the tree."""
+
+
+class ConfigError(LspzError):
+    """An option has a value that is not allowed; the text names the option, the value, and what is allowed."""
+
+
+class BackendError(LspzError):
+    """The server behind lspz cannot do what is asked."""
+
+
+class BackendNotFound(BackendError):
+    """The backend command does not exist or is not executable."""
+
+
+class BackendDied(BackendError):
+    """The backend ended while it was needed."""
+
+
+class BackendRefused(BackendError):
+    """The backend answered a request of lspz's own with an error."""
+
+
+class DiagnosticsTimeout(LspzError):
+    """No diagnostics came for the open version of a document within the limit. This says nothing about the file."""
+
+
+class DocumentNotOpen(LspzError):
+    """The document must be opened first."""
+
+
+class DecodeError(LspzError, ValueError):
+    """A compressed message cannot be read.
+
+    `path` says where in the message, in the manner of `diagnostics[3].r[1]`; `reason` what is wrong there.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}" if path else reason)
+        self.path = path
+        self.reason = reason
+
+
+class UnsupportedVersion(DecodeError):
+    """The message is of a newer format version."""
+
+    def __init__(self, version: object, supported: int) -> None:
+        super().__init__("version", f"format version {version} is newer than {supported}, the newest this lspz reads")
+        self.version = version
+        self.supported = supported
+
+
+class CannotCompress(LspzError):
+    """The message holds something that the form has no place for. The stream carries the original instead."""

@@ -1,0 +1,47 @@
+"""What lspz understands and rewrites: one file a kind of message, each with its compact model and a typed interceptor.
+
+`INTERCEPTORS` is the registry, in the order in which they run. It is made of light rows: a class is loaded at first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from .base import Interceptor, Settings
+
+DIAGNOSTIC_FIELDS = ("message", "severity", "range", "code", "source", "codeDescription", "relatedInformation", "data")
+"""The members of LSP's Diagnostic that may be kept or pruned; `tags` is always kept."""
+
+DEFAULT_FIELDS = DIAGNOSTIC_FIELDS[:4]
+"""What is kept unless somebody says otherwise."""
+
+
+def check_fields(names: tuple[str, ...]) -> None:
+    """Raise ValueError unless `names` are fields that can be kept and hold those that must be."""
+    unknown = [name for name in names if name not in (*DIAGNOSTIC_FIELDS, "tags")]
+    if unknown:
+        raise ValueError(f"{', '.join(unknown)}: must be names from {', '.join(DIAGNOSTIC_FIELDS)}")
+    if not {"message", "range"} <= set(names):
+        raise ValueError("must hold message and range")
+
+
+class Row(NamedTuple):
+    """One kind of message."""
+
+    name: str
+    methods: tuple[str, ...]
+    """The notifications whose params, and the requests whose results, it rewrites."""
+    module: str
+    """The module in this package; its `create(settings, form)` makes the interceptor."""
+
+    def create(self, settings: Settings, form: str) -> Interceptor[Any, Any] | None:
+        """The interceptor for a client that gets `form`; None when it has nothing to do."""
+        made: Interceptor[Any, Any] | None = import_module(f"{__name__}.{self.module}").create(settings, form)
+        return made
+
+
+INTERCEPTORS = (
+    Row("diagnostics", ("textDocument/publishDiagnostics", "textDocument/diagnostic"), "diagnostics"),
+)

@@ -1,0 +1,72 @@
+"""What an interceptor is."""
+
+from __future__ import annotations
+
+import enum
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from .strategies import CompressionConfig
+
+P = TypeVar("P")
+"""lsprotocol's type of what is intercepted: a notification's params, a request's params or its result."""
+
+C = TypeVar("C")
+"""A compact model: a frozen attrs class."""
+
+
+class Direction(enum.Enum):
+    """Which way a message travels."""
+
+    TO_SERVER = "client to server"
+    TO_CLIENT = "server to client"
+
+
+class Settings(Protocol):
+    """What of the configuration the built-in interceptors ask for."""
+
+    @property
+    def compression(self) -> CompressionConfig:
+        """How diagnostics are rewritten."""
+
+    @property
+    def enable_diag_compress(self) -> bool | None:
+        """Whether diagnostics are; None: the form decides."""
+
+
+class Interceptor(Generic[P, C]):
+    """Sees messages of some methods, typed, and decides what goes on in their place.
+
+    Subclass it, and add an instance with `Config.builder().interceptor(...)`::
+
+        class NoHints(Interceptor[PublishDiagnosticsParams, PublishDiagnosticsParams]):
+            name = "no-hints"
+            methods = ("textDocument/publishDiagnostics",)
+
+            async def intercept(self, method, params, direction):
+                params.diagnostics = [d for d in params.diagnostics if d.severity != DiagnosticSeverity.Hint]
+                return params
+
+    The answer to a request is intercepted under the request's method, on its way back. Whatever `intercept` raises,
+    the message goes on as it was, and a warning is logged. Messages behind it wait until it returns.
+    """
+
+    name: ClassVar[str]
+    """How logs and metrics call it."""
+
+    methods: ClassVar[tuple[str, ...]]
+    """The LSP methods it may be asked about."""
+
+    inline: ClassVar[bool] = False
+    """Whether `intercept` never waits for anything and never changes its argument; then it costs no task and no copy."""
+
+    def applies_to(self, method: str, direction: Direction) -> bool:
+        """Whether to see messages of this method in this direction; by default those going to the client."""
+        return method in self.methods and direction is Direction.TO_CLIENT
+
+    async def intercept(self, method: str, params: P, direction: Direction) -> C | P | None:
+        """Return what goes on in place of `params`: a compact model, a value of the same type, or None for nothing.
+
+        None drops a notification. A request and an answer cannot be dropped, since somebody waits: they go on as they
+        were.
+        """
+        raise NotImplementedError

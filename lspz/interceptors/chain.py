@@ -1,0 +1,113 @@
+"""Runs interceptors over a message's params or result, as JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any
+
+import attrs
+import cattrs
+from lsprotocol import types
+
+from .base import Direction, Interceptor
+
+Run = Coroutine[Any, Any, Any]
+
+
+class Chain:
+    """Interceptors in their order. `converter` structures lsprotocol's types and unstructures compact ones."""
+
+    def __init__(self, interceptors: Sequence[Interceptor[Any, Any]], converter: cattrs.Converter) -> None:
+        self._interceptors = tuple(interceptors)
+        self._converter = converter
+
+    def methods(self, direction: Direction) -> frozenset[str]:
+        """The methods that some interceptor sees in a direction."""
+        return frozenset(
+            method for i in self._interceptors for method in i.methods if i.applies_to(method, direction)
+        )
+
+    def is_inline(self, method: str, direction: Direction) -> bool:
+        """Whether `run` returns without waiting for anything."""
+        return all(i.inline for i in self._interceptors if i.applies_to(method, direction))
+
+    async def run(self, method: str, value: Any, direction: Direction) -> Any:
+        """The JSON that goes on in place of `value`: the same object when nothing changed, None when it is dropped.
+
+        Raises whatever an interceptor raises; the caller sends the original then.
+        """
+        for interceptor in self._interceptors:
+            if not interceptor.applies_to(method, direction):
+                continue
+            type_ = payload_type(method, direction)
+            typed = value if type_ is None else self._converter.structure(value, type_)
+            before = None if interceptor.inline or type_ is None else self._converter.unstructure(typed)
+            result = await interceptor.intercept(method, typed, direction)
+            if result is None:
+                return None
+            if interceptor.inline and result is typed:
+                continue
+            after = self._converter.unstructure(result)
+            if before is None:
+                value = after
+            elif isinstance(result, type(typed)):
+                value = value if after == before else _patched(value, before, after)
+            else:
+                return after  # a compact model: no type of lsprotocol's that the next interceptor could read
+        return value
+
+
+def run_inline(run: Run) -> Any:
+    """The result of a coroutine that never waits."""
+    try:
+        run.send(None)
+    except StopIteration as stop:
+        return stop.value
+    run.close()
+    raise RuntimeError("an interceptor that is declared inline waited for something")
+
+
+_PAYLOADS: dict[tuple[str, Direction], Any] = {}
+
+
+def payload_type(method: str, direction: Direction) -> Any:
+    """lsprotocol's type of what a method carries in a direction: its params, or a request's result on the way back.
+
+    None for a method that lsprotocol does not know, and where there is nothing to structure.
+    """
+    key = (method, direction)
+    if key not in _PAYLOADS:
+        _PAYLOADS[key] = _payload_type(method, direction)
+    return _PAYLOADS[key]
+
+
+def _payload_type(method: str, direction: Direction) -> Any:
+    if method not in types.METHOD_TO_TYPES:
+        return None
+    _, response, params, _ = types.METHOD_TO_TYPES[method]
+    origin = types.message_direction(method)
+    asked = Direction.TO_SERVER if origin == "clientToServer" else Direction.TO_CLIENT
+    if response is None or direction is asked:
+        return params
+    return attrs.fields_dict(response)["result"].type
+
+
+def _patched(original: Any, before: Any, after: Any) -> Any:
+    """`after`, with the members of `original` that the types do not know (they are missing in `before`)."""
+    if before == after:
+        return original
+    if isinstance(original, Mapping) and isinstance(before, Mapping) and isinstance(after, Mapping):
+        merged = {name: member for name, member in original.items() if name in after or name not in before}
+        for name, member in after.items():
+            merged[name] = _patched(original.get(name), before.get(name), member)
+        return merged
+    if isinstance(original, list) and isinstance(before, list) and isinstance(after, list):
+        if len(original) == len(before) == len(after):
+            return [_patched(*three) for three in zip(original, before, after, strict=True)]
+        left = list(zip(before, original, strict=True)) if len(before) == len(original) else []
+        merged_list = []
+        for item in after:
+            at = next((i for i, (known, _) in enumerate(left) if known == item), None)
+            merged_list.append(item if at is None else left.pop(at)[1])
+        return merged_list
+    return after

@@ -1,0 +1,503 @@
+"""Diagnostics of one document, pushed (`textDocument/publishDiagnostics`) and pulled (`textDocument/diagnostic`).
+
+A reader needs: what is wrong, how bad it is, and where. What repeats is said once. The rules are those of formats.md §1
+(compact) and §5 (folded); docs/compact_format.md is for those who write a decoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import attrs
+import msgspec
+from lsprotocol import types
+
+from ..errors import CannotCompress, DecodeError, UnsupportedVersion
+from ..formats import VERSION
+from .base import Direction, Interceptor, Settings
+from .strategies import CompressionConfig
+from .wide import (
+    TAGS,
+    WideFullReport,
+    WidePublishDiagnosticsParams,
+    make_diagnostic,
+    make_range,
+    number,
+    rewritten,
+    write_fields,
+    write_related_documents,
+    read_related_documents,
+)
+
+Span = tuple[int, int, int, int]
+"""A range, zero-based: start line, start character, end line, end character."""
+
+PUBLISH = types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS
+PULL = types.TEXT_DOCUMENT_DIAGNOSTIC
+
+_LETTERS = {1: "E", 2: "W", 3: "I", 4: "H"}
+_NUMBERS = {letter: value for value, letter in _LETTERS.items()}
+_TAG_LETTERS = {1: "U", 2: "D"}
+_TAG_NUMBERS = {letter: value for value, letter in _TAG_LETTERS.items()}
+_ENTRY = frozenset(("m", "s", "r", "c", "t", "n", "mk"))
+_PARAMS = frozenset(("version", "uri", "documentVersion", "diagnostics", "delta", "format"))
+_REPORT = frozenset(("version", "kind", "resultId", "diagnostics", "delta", "format", "items"))
+
+
+# The compact model
+
+
+@attrs.frozen
+class CompactDiagnostic:
+    """What several diagnostics share, and where each of them is."""
+
+    message: str
+    ranges: tuple[Span, ...]
+    """Absolute and zero-based, sorted; one for each diagnostic."""
+    severity: int | None = None
+    code: int | str | None = None
+    tags: tuple[int, ...] = ()
+    markup: str | None = None
+    """`markdown` or `plaintext` when the server sent MarkupContent."""
+    fields: Mapping[str, Any] = attrs.field(factory=dict)
+    """Further members that were kept, by their LSP names, as JSON."""
+
+    @property
+    def count(self) -> int:
+        """How many diagnostics the entry stands for."""
+        return len(self.ranges)
+
+    def expand(self) -> list[types.Diagnostic]:
+        """The diagnostics it stands for, as LSP has them."""
+        message: str | types.MarkupContent = self.message
+        if self.markup is not None:
+            message = types.MarkupContent(types.MarkupKind(self.markup), self.message)
+        return [
+            make_diagnostic(make_range(*span), message, self.severity, self.code, self.tags, dict(self.fields))
+            for span in self.ranges
+        ]
+
+
+@attrs.frozen
+class CompactDiagnosticsParams:
+    """The compact form of `PublishDiagnosticsParams`."""
+
+    uri: str
+    diagnostics: tuple[CompactDiagnostic, ...]
+    document_version: int | None = None
+    """LSP's own `version`, when the server sent one."""
+    letters: bool = attrs.field(default=True, eq=False)
+    """How severities and tags are written: as letters, or as numbers."""
+    delta: bool = attrs.field(default=True, eq=False)
+    """How further ranges are written: as differences, or absolute."""
+    unknown: Mapping[str, Any] = attrs.field(factory=dict)
+    """Members that LSP does not know, as JSON."""
+
+    def expand(self) -> types.PublishDiagnosticsParams:
+        """The params as LSP has them: the same diagnostics, in the order of their groups."""
+        return WidePublishDiagnosticsParams(
+            self.uri, _expand(self.diagnostics), self.document_version, dict(self.unknown)
+        )
+
+
+@attrs.frozen
+class CompactDiagnosticReport:
+    """The compact form of a full report, the answer to `textDocument/diagnostic`."""
+
+    diagnostics: tuple[CompactDiagnostic, ...]
+    result_id: str | None = None
+    letters: bool = attrs.field(default=True, eq=False)
+    delta: bool = attrs.field(default=True, eq=False)
+    unknown: Mapping[str, Any] = attrs.field(factory=dict)
+    """Members that the form does not know, as JSON; `relatedDocuments` is one."""
+
+    def expand(self) -> types.RelatedFullDocumentDiagnosticReport:
+        """The report as LSP has it."""
+        unknown = dict(self.unknown)
+        return WideFullReport(
+            items=_expand(self.diagnostics),
+            result_id=self.result_id,
+            related_documents=read_related_documents(unknown.pop("relatedDocuments", None)),
+            unknown=unknown,
+        )
+
+
+def _expand(entries: Iterable[CompactDiagnostic]) -> list[types.Diagnostic]:
+    return [diagnostic for entry in entries for diagnostic in entry.expand()]
+
+
+# Grouping: the same for every form
+
+
+@attrs.frozen
+class Group:
+    """Diagnostics that are equal but for their range."""
+
+    first: types.Diagnostic
+    """The first of them in the server's order."""
+    fields: dict[str, Any]
+    spans: list[Span]
+
+
+def group(diagnostics: Iterable[types.Diagnostic], strategies: CompressionConfig, by_source: bool = False) -> list[Group]:
+    """Merge what is equal, in order of first appearance (formats.md §1.1).
+
+    Raises CannotCompress for what no form has a place for: a code that is neither string nor integer, and the like.
+    """
+    pruning, merging = strategies.enable_field_pruning, strategies.enable_dedup
+    keep = frozenset(strategies.keep_fields)
+    with_fields = not pruning or bool(keep - {"message", "range", "severity", "code", "tags"})
+    with_severity, with_code = not pruning or "severity" in keep, not pruning or "code" in keep
+    groups: dict[Any, Group] = {}
+    fields: dict[str, Any] = {}
+    for d in diagnostics:
+        start, end = d.range.start, d.range.end
+        span = (start.line, start.character, end.line, end.character)
+        message: Any = d.message
+        severity: Any = d.severity if with_severity else None
+        code = d.code if with_code else None
+        if type(message) is not str:
+            message = (message.value, message.kind)
+        if code is not None and type(code) is not str and type(code) is not int:
+            raise CannotCompress(f"a code that is neither string nor integer: {code!r}")
+        if severity is not None:
+            severity = _integer("severity", severity)
+        tags: Any = d.tags
+        if tags:
+            tags = tuple(_integer("tag", tag) for tag in tags)
+        key: Any
+        if with_fields:
+            fields = write_fields(d)
+            if pruning:
+                fields = {name: value for name, value in fields.items() if name in keep}
+            if not _ENTRY.isdisjoint(fields):
+                raise CannotCompress(f"a member named like one of the compact form: {_ENTRY & fields.keys()}")
+            key = (message, severity, code, tags or None, msgspec.json.encode(fields))
+        else:
+            key = (message, severity, code, tags or None)
+        if by_source:
+            key = (key, d.source)
+        if not merging:
+            key = len(groups)
+        known = groups.get(key)
+        if known is None:
+            groups[key] = Group(d, fields, [span])
+        else:
+            known.spans.append(span)
+    for found in groups.values():
+        if len(found.spans) > 1:
+            found.spans.sort()
+    return list(groups.values())
+
+
+def _integer(what: str, value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)
+    raise CannotCompress(f"a {what} that is not an integer: {value!r}")
+
+
+def compact(diagnostics: Sequence[types.Diagnostic], strategies: CompressionConfig) -> tuple[CompactDiagnostic, ...]:
+    """The entries of a list of diagnostics. Raises CannotCompress."""
+    pruning, keep = strategies.enable_field_pruning, strategies.keep_fields
+    with_severity, with_code = not pruning or "severity" in keep, not pruning or "code" in keep
+    entries = []
+    for found in group(diagnostics, strategies):
+        first = found.first
+        message: Any = first.message
+        markup = None
+        if type(message) is not str:
+            message, markup = message.value, message.kind.value
+        entries.append(
+            CompactDiagnostic(
+                message=message,
+                ranges=tuple(found.spans),
+                severity=number(first.severity) if with_severity else None,
+                code=first.code if with_code else None,
+                tags=tuple(map(int, first.tags or ())),
+                markup=markup,
+                fields=found.fields,
+            )
+        )
+    return tuple(entries)
+
+
+# folded: standard LSP
+
+
+def fold(diagnostics: Sequence[types.Diagnostic], strategies: CompressionConfig) -> list[types.Diagnostic]:
+    """One diagnostic a group, the positions of the others in its message, 1-based (formats.md §5).
+
+    Raises CannotCompress.
+    """
+    return [_folded(found, strategies) for found in group(diagnostics, strategies, by_source=True)]
+
+
+def _folded(found: Group, strategies: CompressionConfig) -> types.Diagnostic:
+    first, *others = found.spans
+    message: Any = found.first.message
+    if type(message) is not str:
+        message = message.value
+    if others:
+        places = ", ".join(f"{line + 1}:{character + 1}" for line, character, _, _ in others)
+        message = f"{message} (+{len(others)} more: {places})"
+    keep = strategies.keep_fields if strategies.enable_field_pruning else None
+    return rewritten(found.first, make_range(*first), message, keep)
+
+
+# The compact form as JSON
+
+
+def write_params(params: CompactDiagnosticsParams) -> dict[str, Any]:
+    """The JSON of compact params (formats.md §1)."""
+    out: dict[str, Any] = {"version": VERSION, "uri": params.uri}
+    if params.document_version is not None:
+        out["documentVersion"] = params.document_version
+    return _write_entries(out, params)
+
+
+def write_report(report: CompactDiagnosticReport) -> dict[str, Any]:
+    """The JSON of a compact report (formats.md §1)."""
+    out: dict[str, Any] = {"version": VERSION, "kind": "full"}
+    if report.result_id is not None:
+        out["resultId"] = report.result_id
+    return _write_entries(out, report)
+
+
+def _write_entries(out: dict[str, Any], model: CompactDiagnosticsParams | CompactDiagnosticReport) -> dict[str, Any]:
+    if not model.delta:
+        out["delta"] = False
+    out.update(model.unknown)
+    out["diagnostics"] = [_write_entry(entry, model.letters, model.delta) for entry in model.diagnostics]
+    return out
+
+
+def _write_entry(entry: CompactDiagnostic, letters: bool, delta: bool) -> dict[str, Any]:
+    out: dict[str, Any] = {"m": entry.message}
+    if entry.severity is not None:
+        out["s"] = _LETTERS.get(entry.severity, entry.severity) if letters else entry.severity
+    out["r"] = _deltas(entry.ranges) if delta and len(entry.ranges) > 1 else entry.ranges
+    if entry.code is not None:
+        out["c"] = entry.code
+    if entry.tags:
+        out["t"] = ",".join(_TAG_LETTERS.get(t) or str(t) for t in entry.tags) if letters else entry.tags
+    if len(entry.ranges) > 1:
+        out["n"] = len(entry.ranges)
+    if entry.markup is not None:
+        out["mk"] = entry.markup
+    if entry.fields:
+        out.update(entry.fields)
+    return out
+
+
+def _deltas(spans: Sequence[Span]) -> list[Span]:
+    a, b, c, d = spans[0]
+    out = [spans[0]]
+    for e, f, g, h in spans[1:]:
+        out.append((e - a, f - b, g - c, h - d))
+        a, b, c, d = e, f, g, h
+    return out
+
+
+def is_compact(value: object) -> bool:
+    """Whether params or a report are in compact form, as formats.md §1 tells the forms apart."""
+    if not isinstance(value, Mapping) or "format" in value:
+        return False
+    entries = value.get("diagnostics")
+    if not isinstance(entries, list):
+        return False
+    if "kind" in value and "items" not in value:
+        return True
+    return bool(entries) and isinstance(entries[0], Mapping) and "r" in entries[0]
+
+
+def read_params(value: Mapping[str, Any]) -> CompactDiagnosticsParams:
+    """Compact params from their JSON. Raises DecodeError with position and reason, UnsupportedVersion."""
+    delta, letters, entries = _read_entries(value)
+    return CompactDiagnosticsParams(
+        uri=_typed(value, "uri", str, "uri"),
+        diagnostics=entries,
+        document_version=_typed(value, "documentVersion", int, "documentVersion") if "documentVersion" in value else None,
+        letters=letters,
+        delta=delta,
+        unknown={name: member for name, member in value.items() if name not in _PARAMS},
+    )
+
+
+def read_report(value: Mapping[str, Any]) -> CompactDiagnosticReport:
+    """A compact report from its JSON. Raises DecodeError with position and reason, UnsupportedVersion."""
+    delta, letters, entries = _read_entries(value)
+    if value.get("kind") != "full":
+        raise DecodeError("kind", f"must be 'full', not {value.get('kind')!r}")
+    return CompactDiagnosticReport(
+        diagnostics=entries,
+        result_id=_typed(value, "resultId", str, "resultId") if "resultId" in value else None,
+        letters=letters,
+        delta=delta,
+        unknown={name: member for name, member in value.items() if name not in _REPORT},
+    )
+
+
+def _read_entries(value: Mapping[str, Any]) -> tuple[bool, bool, tuple[CompactDiagnostic, ...]]:
+    version = _typed(value, "version", int, "version")
+    if version > VERSION:
+        raise UnsupportedVersion(version, VERSION)
+    if version < 1:
+        raise DecodeError("version", f"there is no format version {version}")
+    delta = value.get("delta", True)
+    if not isinstance(delta, bool):
+        raise DecodeError("delta", f"must be true or false, not {delta!r}")
+    entries = _typed(value, "diagnostics", list, "diagnostics")
+    read = tuple(_read_entry(entry, delta, f"diagnostics[{i}]") for i, entry in enumerate(entries))
+    letters = not any(isinstance(e.get("t"), list) or e.get("s") in _LETTERS for e in entries)
+    return delta, letters, read
+
+
+def _read_entry(entry: Any, delta: bool, path: str) -> CompactDiagnostic:
+    if not isinstance(entry, Mapping):
+        raise DecodeError(path, f"must be an object, not {entry!r}")
+    spans = _read_spans(_typed(entry, "r", list, f"{path}.r"), delta, f"{path}.r")
+    count = entry.get("n", 1)
+    if count != len(spans) or isinstance(count, bool):
+        raise DecodeError(f"{path}.n", f"says {count!r} diagnostics, but there are {len(spans)} ranges")
+    code = entry.get("c")
+    if code is not None and (isinstance(code, bool) or not isinstance(code, int | str)):
+        raise DecodeError(f"{path}.c", f"must be a string or an integer, not {code!r}")
+    markup = entry.get("mk")
+    if markup not in (None, "markdown", "plaintext"):
+        raise DecodeError(f"{path}.mk", f"must be markdown or plaintext, not {markup!r}")
+    return CompactDiagnostic(
+        message=_typed(entry, "m", str, f"{path}.m"),
+        ranges=spans,
+        severity=_read_severity(entry.get("s"), f"{path}.s"),
+        code=code,
+        tags=_read_tags(entry.get("t"), f"{path}.t"),
+        markup=markup,
+        fields={name: member for name, member in entry.items() if name not in _ENTRY},
+    )
+
+
+def _read_spans(rows: list[Any], delta: bool, path: str) -> tuple[Span, ...]:
+    if not rows:
+        raise DecodeError(path, "must hold at least one range")
+    spans: list[Span] = []
+    for i, row in enumerate(rows):
+        if not isinstance(row, list | tuple) or len(row) != 4 or any(type(x) is not int for x in row):
+            raise DecodeError(f"{path}[{i}]", f"must be four integers, not {row!r}")
+        a, b, c, d = row
+        if delta and spans:
+            e, f, g, h = spans[-1]
+            a, b, c, d = a + e, b + f, c + g, d + h
+        spans.append((a, b, c, d))
+    return tuple(spans)
+
+
+def _read_severity(value: Any, path: str) -> int | None:
+    if value is None or type(value) is int:
+        return value
+    if value not in _NUMBERS:
+        raise DecodeError(path, f"must be a number or one of {', '.join(_NUMBERS)}, not {value!r}")
+    return _NUMBERS[value]
+
+
+def _read_tags(value: Any, path: str) -> tuple[int, ...]:
+    if value is None:
+        return ()
+    words = value.split(",") if isinstance(value, str) else value
+    tags = []
+    for word in words if isinstance(words, list | tuple) else [words]:
+        if type(word) is str:
+            try:
+                word = _TAG_NUMBERS[word] if word in _TAG_NUMBERS else int(word)
+            except ValueError:
+                word = None
+        if type(word) is not int:
+            raise DecodeError(path, f"must be tags, not {value!r}")
+        tags.append(word)
+    return tuple(tags)
+
+
+def _typed(value: Mapping[str, Any], name: str, type_: Callable[..., Any], path: str) -> Any:
+    member = value.get(name)
+    if type(member) is not type_:
+        raise DecodeError(path, "is missing" if name not in value else f"is not of the right type: {member!r}")
+    return member
+
+
+# The interceptor
+
+DiagnosticsMessage = types.PublishDiagnosticsParams | types.DocumentDiagnosticReport
+
+
+@attrs.frozen
+class DiagnosticsCompressor(Interceptor[Any, Any]):
+    """Rewrites pushed params and pulled full reports in one form."""
+
+    name: ClassVar[str] = "diagnostics"
+    methods: ClassVar[tuple[str, ...]] = (PUBLISH, PULL)
+    inline: ClassVar[bool] = True
+
+    form: str = "compact"
+    """`compact` or `folded`."""
+    strategies: CompressionConfig = CompressionConfig()
+
+    async def intercept(self, method: str, params: DiagnosticsMessage, direction: Direction) -> Any:
+        """Return a compact model or folded diagnostics. Empty and unchanged reports stay as they are."""
+        if isinstance(params, types.PublishDiagnosticsParams):
+            return self.push(params)
+        if isinstance(params, types.RelatedFullDocumentDiagnosticReport):
+            return self.pull(params)
+        return params
+
+    def push(self, params: types.PublishDiagnosticsParams) -> CompactDiagnosticsParams | types.PublishDiagnosticsParams:
+        """The params in this form. Raises CannotCompress."""
+        if not params.diagnostics:
+            return params
+        unknown = getattr(params, "unknown", {})
+        if self.form == "folded":
+            folded = fold(params.diagnostics, self.strategies)
+            return WidePublishDiagnosticsParams(params.uri, folded, params.version, unknown)
+        if not _PARAMS.isdisjoint(unknown):
+            raise CannotCompress(f"a member named like one of the compact form: {_PARAMS & unknown.keys()}")
+        return CompactDiagnosticsParams(
+            uri=params.uri,
+            diagnostics=compact(params.diagnostics, self.strategies),
+            document_version=params.version,
+            letters=self.strategies.enable_enum_compression,
+            delta=self.strategies.enable_range_delta,
+            unknown=unknown,
+        )
+
+    def pull(
+        self, report: types.RelatedFullDocumentDiagnosticReport
+    ) -> CompactDiagnosticReport | types.RelatedFullDocumentDiagnosticReport:
+        """The report in this form. Raises CannotCompress."""
+        if not report.items:
+            return report
+        unknown = getattr(report, "unknown", {})
+        if self.form == "folded":
+            folded = fold(report.items, self.strategies)
+            return WideFullReport(
+                items=folded,
+                result_id=report.result_id,
+                related_documents=report.related_documents,
+                unknown=unknown,
+            )
+        if not _REPORT.isdisjoint(unknown):
+            raise CannotCompress(f"a member named like one of the compact form: {_REPORT & unknown.keys()}")
+        if report.related_documents:
+            unknown = {**unknown, "relatedDocuments": write_related_documents(report.related_documents)}
+        return CompactDiagnosticReport(
+            diagnostics=compact(report.items, self.strategies),
+            result_id=report.result_id,
+            letters=self.strategies.enable_enum_compression,
+            delta=self.strategies.enable_range_delta,
+            unknown=unknown,
+        )
+
+
+def create(settings: Settings, form: str) -> DiagnosticsCompressor | None:
+    """The compressor for a client that gets `form`; None when diagnostics pass through."""
+    if form == "passthrough" or settings.enable_diag_compress is False:
+        return None
+    return DiagnosticsCompressor(form, settings.compression)

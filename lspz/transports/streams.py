@@ -1,0 +1,113 @@
+"""What the channels over asyncio's transports share: pipes (`stdio`) and sockets (`tcp`)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from . import Receiver
+
+HIGH_WATER = 64 * 1024
+"""Bytes queued for a slow reader at which the other side is told to stop: one pipe's capacity."""
+
+
+class StreamChannel:
+    """A `Channel` over one asyncio transport to read from and one to write to, which may be the same."""
+
+    def __init__(self) -> None:
+        self._reads: asyncio.ReadTransport | None = None
+        self._writes: asyncio.WriteTransport | None = None
+        self._ended = asyncio.Event()
+        self._flushed = asyncio.Event()
+
+    def _opened(self, reads: asyncio.ReadTransport, writes: asyncio.WriteTransport) -> None:
+        writes.set_write_buffer_limits(high=HIGH_WATER)
+        self._reads, self._writes = reads, writes
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes; nothing is raised when the peer is gone."""
+        if self._writes is not None and not self._writes.is_closing():
+            self._writes.write(data)
+
+    def pause_reading(self) -> None:
+        """Deliver nothing until `resume_reading`."""
+        if self._reads is not None and self._reads.is_reading():
+            self._reads.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Deliver again."""
+        if self._reads is not None and not self._reads.is_closing() and not self._reads.is_reading():
+            self._reads.resume_reading()
+
+    def close_writing(self) -> None:
+        """Write what is queued, then tell the peer that nothing more will come. Reading goes on."""
+        if self._writes is None or self._writes.is_closing():
+            return
+        if self._writes is not self._reads:
+            self._writes.close()
+        elif self._writes.can_write_eof():
+            self._writes.write_eof()
+
+    async def close(self, timeout: float) -> None:
+        """Write what is queued for at most `timeout` seconds, then give up both directions."""
+        if self._writes is None or self._reads is None:
+            return
+        self._writes.close()
+        try:
+            await asyncio.wait_for(self._flushed.wait(), timeout)
+        except TimeoutError:
+            self._writes.abort()
+        self._reads.close()
+
+
+class Reading(asyncio.Protocol):
+    """The reading side of a channel, as asyncio sees it."""
+
+    def __init__(self, receiver: Receiver, ended: asyncio.Event) -> None:
+        self.data_received = receiver.data_received  # type: ignore[method-assign]
+        self._receiver = receiver
+        self._ended = ended
+
+    def eof_received(self) -> bool:
+        """The peer closed its side; the writing half of a socket stays open."""
+        self._end()
+        return True
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The transport is closed, by either side."""
+        self._end()
+
+    def _end(self) -> None:
+        if not self._ended.is_set():
+            self._ended.set()
+            self._receiver.eof_received()
+
+
+class Writing(asyncio.BaseProtocol):
+    """The writing side of a channel, as asyncio sees it."""
+
+    def __init__(self, receiver: Receiver, flushed: asyncio.Event) -> None:
+        self.pause_writing = receiver.pause_writing  # type: ignore[method-assign]
+        self.resume_writing = receiver.resume_writing  # type: ignore[method-assign]
+        self._receiver = receiver
+        self._flushed = flushed
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """All is written and the transport closed, or (with an error) the peer no longer reads."""
+        self._flushed.set()
+        if error is not None:
+            self._receiver.write_failed()
+
+
+class Both(Reading):
+    """Both sides of a socket."""
+
+    def __init__(self, receiver: Receiver, ended: asyncio.Event, flushed: asyncio.Event) -> None:
+        super().__init__(receiver, ended)
+        self.pause_writing = receiver.pause_writing  # type: ignore[method-assign]
+        self.resume_writing = receiver.resume_writing  # type: ignore[method-assign]
+        self._flushed = flushed
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The connection is closed in both directions."""
+        self._flushed.set()
+        self._end()

@@ -1,0 +1,1 @@
+"""The base protocol without I/O: bytes become frames (`framing`), bodies become envelopes (`messages`)."""

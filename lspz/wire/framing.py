@@ -1,0 +1,180 @@
+"""Frames of the LSP base protocol: a block of header lines, an empty line, a JSON body.
+
+`FrameReader` takes bytes as they arrive and says where frames lie in them. It is tolerant, as real servers demand:
+header names in any case, with or without space around the colon, further headers, lines that end in LF alone, and
+noise (a stray `print`) in front of a header. It never looks into a body.
+
+Limits, each with its reason:
+
+- `MAX_HEADER` bounds what is kept while no header has been recognised.
+- `CUT_THROUGH` is the size from which an incomplete body may be passed on before it is whole.
+- `MAX_HELD` bounds a body that is held until it is whole; a longer one must be passed on as it arrives.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_HEADER = 8 * 1024
+"""Bytes. A header block is some 30 bytes; without this limit a server that only prints would fill the memory."""
+
+CUT_THROUGH = 64 * 1024
+"""Bytes. The capacity of a pipe: a longer body cannot arrive in one piece, so waiting for it costs latency."""
+
+MAX_HELD = 64 * 1024 * 1024
+"""Bytes. The largest body that is kept in memory in order to read it; real answers stay below 10 MB."""
+
+TAIL = 512
+"""Bytes kept from the end of a passed body, where some servers write the `id` of an answer."""
+
+Span = tuple[int, int, int]
+"""`(start, body, stop)`: offsets into the buffer of a frame's first byte, its body's first byte, and its end.
+
+`start == body`: the header was an odd one; whoever forwards the body writes `header(stop - body)` before it.
+`body` is `PASSING` or `PASSED` for bytes of a body that is being passed on, `PASSED` with its last byte.
+"""
+
+PASSING = -1
+PASSED = -2
+
+_PLAIN = re.compile(rb"Content-Length: (\d+)\r\n\r\n")
+_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d+)[ \t]*\r?\n", re.IGNORECASE)
+_REST = re.compile(rb"(?:[^\r\n][^\n]*\n)*\r?\n")
+_OTHER = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]*:[^\r\n]*\r\n")
+_STRICT = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*: [^\r\n]*\r\n)*Content-Length: \d+\r\n(?:[A-Za-z][A-Za-z0-9-]*: [^\r\n]*\r\n)*\r\n")
+
+
+def header(length: int) -> bytes:
+    """The header block of a body of `length` bytes."""
+    return b"Content-Length: %d\r\n\r\n" % length
+
+
+def frame(body: bytes) -> bytes:
+    """A body with its header block."""
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+class FrameReader:
+    """Finds frames in a stream of bytes; holds what is incomplete.
+
+    `noise` collects bytes that belong to no frame; the owner logs and clears it.
+    """
+
+    def __init__(self) -> None:
+        self.noise: list[bytes] = []
+        self.tail = b""
+        self._parts: list[bytes] = []
+        self._size = 0  # bytes in _parts
+        self._need = 0  # bytes that _parts must reach before looking again is worth it
+        self._passing = 0  # bytes of the current body still to come while it is passed on
+        self._open: Span | None = None  # the incomplete frame at the start of _parts: start, body, stop
+
+    def feed(self, data: bytes) -> tuple[bytes, list[Span]]:
+        """Take the next bytes of the stream; return a buffer and the spans of all that can be handed on now.
+
+        The spans are in order, do not overlap, and index into the returned buffer only.
+        """
+        spans: list[Span] = []
+        position = 0
+        if self._passing:
+            if len(data) < self._passing:
+                self._passing -= len(data)
+                self.tail = (self.tail + data[-TAIL:])[-TAIL:]
+                return data, [(0, PASSING, len(data))]
+            position = self._passing
+            self.tail = (self.tail + data[max(0, position - TAIL) : position])[-TAIL:]
+            self._passing = 0
+            spans.append((0, PASSED, position))
+        elif self._parts:
+            self._parts.append(data)
+            self._size += len(data)
+            if self._size < self._need:
+                return data, spans
+            data = b"".join(self._parts)
+            self._parts.clear()
+            self._open = None
+        self._scan(data, position, spans)
+        return data, spans
+
+    def _scan(self, data: bytes, position: int, spans: list[Span]) -> None:
+        """Append the spans of all whole frames from `position` on; keep what is left."""
+        end = len(data)
+        while position < end:
+            plain = _PLAIN.match(data, position)
+            if plain:
+                start, body, length = position, plain.end(), int(plain[1])
+            else:
+                found = self._find(data, position)
+                if found is None:
+                    return
+                start, body, length = found
+            stop = body + length
+            if stop > end:
+                self._keep(data, position, stop - position)
+                self._open = (start - position, body - position, stop - position)
+                return
+            spans.append((start, body, stop))
+            position = stop
+
+    def _find(self, data: bytes, position: int) -> Span | None:
+        """The next header that is not spelled plainly: `(start, body, length)`; None when it is not all there yet."""
+        search = position
+        while length := _LENGTH.search(data, search):
+            rest = _REST.match(data, length.end())
+            if rest is None:
+                if len(data) - length.end() <= MAX_HEADER:
+                    break
+                search = length.end()
+                continue
+            start, body = length.start(), rest.end()
+            while start > position:  # header lines in front of it
+                line = data.rfind(b"\n", position, start - 1) + 1 or position
+                other = _OTHER.fullmatch(data, line, start)
+                if other is None:
+                    break
+                start = line
+            if start > position:
+                self.noise.append(data[position:start])
+            if not _STRICT.fullmatch(data, start, body):
+                start = body
+            return start, body, int(length[1])
+        keep = max(position, (length.start() if length else len(data)) - MAX_HEADER)
+        if keep > position:
+            self.noise.append(data[position:keep])
+        self._keep(data, keep, 0)
+        return None
+
+    def _keep(self, data: bytes, position: int, need: int) -> None:
+        self._parts = [data[position:] if position else data]
+        self._size = len(data) - position
+        self._need = need
+
+    @property
+    def head(self) -> tuple[bytes, int] | None:
+        """The first bytes of an incomplete body over `CUT_THROUGH`, and its whole length; None when there is none."""
+        if self._open is None:
+            return None
+        start, body, stop = self._open
+        if stop - body <= CUT_THROUGH:
+            return None
+        return self._parts[0][body : body + CUT_THROUGH], stop - body
+
+    def release(self) -> bytes:
+        """Stop holding the incomplete frame: return its bytes so far; the rest is passed on as it arrives."""
+        assert self._open is not None
+        start, body, stop = self._open
+        data = b"".join(self._parts)
+        self._parts.clear()
+        self._open = None
+        self._passing = stop - len(data)
+        self.tail = data[max(body, len(data) - TAIL) :]
+        return header(stop - body) + data[body:] if start == body else data[start:]
+
+    @property
+    def passing(self) -> int:
+        """How many bytes of a body that is being passed on are still to come."""
+        return self._passing
+
+    def rest(self) -> bytes:
+        """What is held and incomplete, at the end of the stream."""
+        return b"".join(self._parts)
