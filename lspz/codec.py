@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import attrs
 import cattrs
 import msgspec
 
@@ -44,15 +45,14 @@ def compress(method: str, payload: Any, *, format: str = "compact", config: Conf
     if method not in chain.methods(Direction.TO_CLIENT):
         return payload
     try:
-        written = msgspec.json.encode(run_inline(chain.run(method, payload, Direction.TO_CLIENT)))
-        return msgspec.json.decode(written) if len(written) < len(msgspec.json.encode(payload)) else payload
+        raw = msgspec.json.encode(payload)
+        written = run_inline(chain.run(method, raw, Direction.TO_CLIENT))
+        return msgspec.json.decode(written) if written is not None and written is not raw else payload
     except Exception:
         return payload
 
 
 def _strategies_chain(config: Config, form: str) -> Chain:
-    import attrs
-
     return chain_for(attrs.evolve(config, enable_diag_compress=None, interceptors=()), form)
 
 

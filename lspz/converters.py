@@ -16,7 +16,7 @@ from typing import Any, Union
 import cattrs
 from lsprotocol import converters, types
 
-from .interceptors import diagnostics, wide
+from .interceptors import core, diagnostics, wide
 
 __all__ = ["client_converter_factory", "get_converter"]
 
@@ -30,17 +30,13 @@ def get_converter(converter: cattrs.Converter | None = None) -> cattrs.Converter
     c.register_structure_hook(types.Range, lambda value, _: wide.read_range(value))
     c.register_structure_hook(types.Diagnostic, lambda value, _: wide.read_diagnostic(value))
     c.register_structure_hook(types.PublishDiagnosticsParams, lambda value, _: wide.read_params(value))
-    c.register_structure_hook(
-        types.RelatedFullDocumentDiagnosticReport, lambda value, _: wide.read_full_report(value)
-    )
+    c.register_structure_hook(types.RelatedFullDocumentDiagnosticReport, lambda value, _: wide.read_full_report(value))
     c.register_structure_hook(_Report, lambda value, _: _read_report(c, value))
-    c.register_structure_hook(
-        diagnostics.CompactDiagnosticsParams, lambda value, _: diagnostics.read_params(value)
-    )
-    c.register_structure_hook(
-        diagnostics.CompactDiagnosticReport, lambda value, _: diagnostics.read_report(value)
-    )
+    c.register_structure_hook(diagnostics.CompactDiagnosticsParams, lambda value, _: diagnostics.read_params(value))
+    c.register_structure_hook(diagnostics.CompactDiagnosticReport, lambda value, _: diagnostics.read_report(value))
 
+    for mirror in (core.CoreParams, core.CoreReport):
+        c.register_unstructure_hook(mirror, lambda value: value)  # msgspec writes its own structs
     c.register_unstructure_hook(types.Diagnostic, wide.write_diagnostic)
     c.register_unstructure_hook(types.PublishDiagnosticsParams, wide.write_params)
     c.register_unstructure_hook(types.RelatedFullDocumentDiagnosticReport, wide.write_full_report)
@@ -61,7 +57,7 @@ def client_converter_factory() -> cattrs.Converter:
     """The converter for a pygls (or pytest-lsp) client of lspz; pass it as `converter_factory`."""
     from pygls.protocol import default_converter
 
-    c = get_converter(default_converter())
+    c = get_converter(default_converter())  # type: ignore[no-untyped-call]
 
     def params(value: Any, _: type) -> Any:
         return diagnostics.read_params(value) if diagnostics.is_compact(value) else wide.read_params(value)

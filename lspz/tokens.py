@@ -48,5 +48,7 @@ def _load(encoding: str) -> _Encoding | None:
         if os.environ.get("TIKTOKEN_CACHE_DIR"):
             import logging
 
-            logging.getLogger("lspz.tokens").warning("%s could not be loaded, tokens are estimated: %s", encoding, error)
+            logging.getLogger("lspz.tokens").warning(
+                "%s could not be loaded, tokens are estimated: %s", encoding, error
+            )
         return None

@@ -19,7 +19,13 @@ class Option:
     """One option. `parse` turns text into a value or raises ValueError with what is allowed."""
 
     def __init__(
-        self, name: str, variable: str, default: object, parse: Callable[[str], object], help: str, flag: str | None = None
+        self,
+        name: str,
+        variable: str,
+        default: object,
+        parse: Callable[[str], object],
+        help: str,
+        flag: str | None = None,
     ) -> None:
         self.name = name
         self.variable = variable

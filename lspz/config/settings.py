@@ -29,7 +29,7 @@ class Config:
     """`auto`, or the form to give every client."""
     enable_diag_compress: bool | None = False
     """True: diagnostics are rewritten, as `compact` when no form is named. False: they pass. None: the form decides."""
-    compression: CompressionConfig = CompressionConfig()
+    compression: CompressionConfig = attrs.field(factory=CompressionConfig)
     """How diagnostics are rewritten."""
     interceptors: tuple[Interceptor[Any, Any], ...] = ()
     """A library user's own interceptors; they run after lspz's."""

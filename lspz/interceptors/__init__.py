@@ -1,6 +1,6 @@
 """What lspz understands and rewrites: one file a kind of message, each with its compact model and a typed interceptor.
 
-`INTERCEPTORS` is the registry, in the order in which they run. It is made of light rows: a class is loaded at first use.
+`INTERCEPTORS` is the registry, in the order in which they run. Its rows are light: a class is loaded at first use.
 """
 
 from __future__ import annotations
@@ -42,6 +42,4 @@ class Row(NamedTuple):
         return made
 
 
-INTERCEPTORS = (
-    Row("diagnostics", ("textDocument/publishDiagnostics", "textDocument/diagnostic"), "diagnostics"),
-)
+INTERCEPTORS = (Row("diagnostics", ("textDocument/publishDiagnostics", "textDocument/diagnostic"), "diagnostics"),)

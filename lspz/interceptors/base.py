@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from .strategies import CompressionConfig
@@ -56,12 +57,20 @@ class Interceptor(Generic[P, C]):
     methods: ClassVar[tuple[str, ...]]
     """The LSP methods it may be asked about."""
 
-    inline: ClassVar[bool] = False
-    """Whether `intercept` never waits for anything and never changes its argument; then it costs no task and no copy."""
+    compresses: ClassVar[bool] = False
+    """Whether it only makes payloads smaller: `intercept` never waits and never changes its argument, and what does not
+    become smaller goes on as it was. Such an interceptor costs no task and no copy."""
 
     def applies_to(self, method: str, direction: Direction) -> bool:
         """Whether to see messages of this method in this direction; by default those going to the client."""
         return method in self.methods and direction is Direction.TO_CLIENT
+
+    def reader(self, method: str) -> Callable[[bytes], P | None] | None:
+        """A faster way to read the payload than through the converter, or None.
+
+        The reader takes the payload's JSON and may return None: read it the usual way.
+        """
+        return None
 
     async def intercept(self, method: str, params: P, direction: Direction) -> C | P | None:
         """Return what goes on in place of `params`: a compact model, a value of the same type, or None for nothing.

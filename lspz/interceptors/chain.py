@@ -1,4 +1,4 @@
-"""Runs interceptors over a message's params or result, as JSON values."""
+"""Runs interceptors over a message's params or result."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 import attrs
 import cattrs
+import msgspec
 from lsprotocol import types
 
 from .base import Direction, Interceptor
 
-Run = Coroutine[Any, Any, Any]
+Run = Coroutine[Any, Any, bytes | None]
 
 
 class Chain:
@@ -23,48 +24,54 @@ class Chain:
 
     def methods(self, direction: Direction) -> frozenset[str]:
         """The methods that some interceptor sees in a direction."""
-        return frozenset(
-            method for i in self._interceptors for method in i.methods if i.applies_to(method, direction)
-        )
+        return frozenset(method for i in self._interceptors for method in i.methods if i.applies_to(method, direction))
 
     def is_inline(self, method: str, direction: Direction) -> bool:
         """Whether `run` returns without waiting for anything."""
-        return all(i.inline for i in self._interceptors if i.applies_to(method, direction))
+        return all(i.compresses for i in self._interceptors if i.applies_to(method, direction))
 
-    async def run(self, method: str, value: Any, direction: Direction) -> Any:
-        """The JSON that goes on in place of `value`: the same object when nothing changed, None when it is dropped.
+    async def run(self, method: str, raw: bytes, direction: Direction) -> bytes | None:
+        """The JSON that goes on in place of `raw`: the same object when nothing changed, None when it is dropped.
 
         Raises whatever an interceptor raises; the caller sends the original then.
         """
+        type_ = payload_type(method, direction)
+        payload = raw
         for interceptor in self._interceptors:
             if not interceptor.applies_to(method, direction):
                 continue
-            type_ = payload_type(method, direction)
-            typed = value if type_ is None else self._converter.structure(value, type_)
-            before = None if interceptor.inline or type_ is None else self._converter.unstructure(typed)
+            reader = interceptor.reader(method)
+            typed = reader(payload) if reader is not None else None
+            value: Any = None
+            if typed is None:
+                value = msgspec.json.decode(payload)
+                typed = value if type_ is None else self._converter.structure(value, type_)
+            before = None if interceptor.compresses else self._converter.unstructure(typed)
             result = await interceptor.intercept(method, typed, direction)
             if result is None:
                 return None
-            if interceptor.inline and result is typed:
+            if interceptor.compresses:
+                if result is not typed:
+                    smaller = msgspec.json.encode(self._converter.unstructure(result))
+                    payload = smaller if len(smaller) < len(payload) else payload
                 continue
             after = self._converter.unstructure(result)
-            if before is None:
-                value = after
-            elif isinstance(result, type(typed)):
-                value = value if after == before else _patched(value, before, after)
-            else:
-                return after  # a compact model: no type of lsprotocol's that the next interceptor could read
-        return value
+            if type_ is None or not isinstance(result, type(typed)):
+                payload = msgspec.json.encode(after)
+            elif after != before:
+                payload = msgspec.json.encode(_patched(value, before, after))
+        return payload
 
 
-def run_inline(run: Run) -> Any:
+def run_inline(run: Run) -> bytes | None:
     """The result of a coroutine that never waits."""
     try:
         run.send(None)
     except StopIteration as stop:
-        return stop.value
+        result: bytes | None = stop.value
+        return result
     run.close()
-    raise RuntimeError("an interceptor that is declared inline waited for something")
+    raise RuntimeError("an interceptor that says it `compresses` waited for something")
 
 
 _PAYLOADS: dict[tuple[str, Direction], Any] = {}

@@ -7,7 +7,7 @@ A reader needs: what is wrong, how bad it is, and where. What repeats is said on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 import msgspec
@@ -15,19 +15,18 @@ from lsprotocol import types
 
 from ..errors import CannotCompress, DecodeError, UnsupportedVersion
 from ..formats import VERSION
+from . import core
 from .base import Direction, Interceptor, Settings
 from .strategies import CompressionConfig
 from .wide import (
-    TAGS,
     WideFullReport,
     WidePublishDiagnosticsParams,
     make_diagnostic,
     make_range,
-    number,
+    read_related_documents,
     rewritten,
     write_fields,
     write_related_documents,
-    read_related_documents,
 )
 
 Span = tuple[int, int, int, int]
@@ -130,65 +129,73 @@ def _expand(entries: Iterable[CompactDiagnostic]) -> list[types.Diagnostic]:
 # Grouping: the same for every form
 
 
-@attrs.frozen
-class Group:
+class Group(NamedTuple):
     """Diagnostics that are equal but for their range."""
 
     first: types.Diagnostic
     """The first of them in the server's order."""
+    message: str
+    markup: str | None
+    severity: int | None
+    code: int | str | None
+    tags: tuple[int, ...]
     fields: dict[str, Any]
     spans: list[Span]
 
 
-def group(diagnostics: Iterable[types.Diagnostic], strategies: CompressionConfig, by_source: bool = False) -> list[Group]:
+def group(
+    diagnostics: Iterable[types.Diagnostic], strategies: CompressionConfig, by_source: bool = False
+) -> list[Group]:
     """Merge what is equal, in order of first appearance (formats.md §1.1).
 
     Raises CannotCompress for what no form has a place for: a code that is neither string nor integer, and the like.
     """
-    pruning, merging = strategies.enable_field_pruning, strategies.enable_dedup
-    keep = frozenset(strategies.keep_fields)
-    with_fields = not pruning or bool(keep - {"message", "range", "severity", "code", "tags"})
-    with_severity, with_code = not pruning or "severity" in keep, not pruning or "code" in keep
+    keep = strategies.kept
+    with_fields = keep is None or not keep <= core.FIELDS
+    with_severity, with_code = keep is None or "severity" in keep, keep is None or "code" in keep
+    merging = strategies.enable_dedup
     groups: dict[Any, Group] = {}
     fields: dict[str, Any] = {}
     for d in diagnostics:
         start, end = d.range.start, d.range.end
         span = (start.line, start.character, end.line, end.character)
         message: Any = d.message
-        severity: Any = d.severity if with_severity else None
-        code = d.code if with_code else None
+        markup = None
         if type(message) is not str:
-            message = (message.value, message.kind)
-        if code is not None and type(code) is not str and type(code) is not int:
-            raise CannotCompress(f"a code that is neither string nor integer: {code!r}")
+            message, markup = message.value, message.kind.value
+        severity: Any = d.severity if with_severity else None
         if severity is not None:
             severity = _integer("severity", severity)
-        tags: Any = d.tags
-        if tags:
-            tags = tuple(_integer("tag", tag) for tag in tags)
-        key: Any
+        code = d.code if with_code else None
+        if code is not None and type(code) is not str and type(code) is not int:
+            raise CannotCompress(f"a code that is neither string nor integer: {code!r}")
+        tags = tuple([_integer("tag", tag) for tag in d.tags]) if d.tags else ()
+        key: Any = (message, markup, severity, code, tags)
         if with_fields:
-            fields = write_fields(d)
-            if pruning:
-                fields = {name: value for name, value in fields.items() if name in keep}
-            if not _ENTRY.isdisjoint(fields):
-                raise CannotCompress(f"a member named like one of the compact form: {_ENTRY & fields.keys()}")
-            key = (message, severity, code, tags or None, msgspec.json.encode(fields))
-        else:
-            key = (message, severity, code, tags or None)
+            fields = _kept_fields(d, keep)
+            key = (key, msgspec.json.encode(fields))
         if by_source:
             key = (key, d.source)
         if not merging:
             key = len(groups)
         known = groups.get(key)
         if known is None:
-            groups[key] = Group(d, fields, [span])
+            groups[key] = Group(d, message, markup, severity, code, tags, fields, [span])
         else:
             known.spans.append(span)
     for found in groups.values():
         if len(found.spans) > 1:
             found.spans.sort()
     return list(groups.values())
+
+
+def _kept_fields(d: types.Diagnostic, keep: frozenset[str] | None) -> dict[str, Any]:
+    fields = write_fields(d)
+    if keep is not None:
+        fields = {name: value for name, value in fields.items() if name in keep}
+    if not _ENTRY.isdisjoint(fields):
+        raise CannotCompress(f"a member named like one of the compact form: {_ENTRY & fields.keys()}")
+    return fields
 
 
 def _integer(what: str, value: Any) -> int:
@@ -199,33 +206,18 @@ def _integer(what: str, value: Any) -> int:
 
 def compact(diagnostics: Sequence[types.Diagnostic], strategies: CompressionConfig) -> tuple[CompactDiagnostic, ...]:
     """The entries of a list of diagnostics. Raises CannotCompress."""
-    pruning, keep = strategies.enable_field_pruning, strategies.keep_fields
-    with_severity, with_code = not pruning or "severity" in keep, not pruning or "code" in keep
-    entries = []
-    for found in group(diagnostics, strategies):
-        first = found.first
-        message: Any = first.message
-        markup = None
-        if type(message) is not str:
-            message, markup = message.value, message.kind.value
-        entries.append(
-            CompactDiagnostic(
-                message=message,
-                ranges=tuple(found.spans),
-                severity=number(first.severity) if with_severity else None,
-                code=first.code if with_code else None,
-                tags=tuple(map(int, first.tags or ())),
-                markup=markup,
-                fields=found.fields,
-            )
-        )
-    return tuple(entries)
+    return tuple(
+        [
+            CompactDiagnostic(message, tuple(spans), severity, code, tags, markup, fields)
+            for _, message, markup, severity, code, tags, fields, spans in group(diagnostics, strategies)
+        ]
+    )
 
 
 # folded: standard LSP
 
 
-def fold(diagnostics: Sequence[types.Diagnostic], strategies: CompressionConfig) -> list[types.Diagnostic]:
+def fold(diagnostics: Sequence[types.Diagnostic], strategies: CompressionConfig) -> list[Any]:
     """One diagnostic a group, the positions of the others in its message, 1-based (formats.md §5).
 
     Raises CannotCompress.
@@ -233,16 +225,21 @@ def fold(diagnostics: Sequence[types.Diagnostic], strategies: CompressionConfig)
     return [_folded(found, strategies) for found in group(diagnostics, strategies, by_source=True)]
 
 
-def _folded(found: Group, strategies: CompressionConfig) -> types.Diagnostic:
-    first, *others = found.spans
-    message: Any = found.first.message
-    if type(message) is not str:
-        message = message.value
-    if others:
-        places = ", ".join(f"{line + 1}:{character + 1}" for line, character, _, _ in others)
-        message = f"{message} (+{len(others)} more: {places})"
-    keep = strategies.keep_fields if strategies.enable_field_pruning else None
-    return rewritten(found.first, make_range(*first), message, keep)
+def folded_message(found: Group) -> str:
+    """The message of a group's one diagnostic."""
+    others = found.spans[1:]
+    if not others:
+        return found.message
+    places = ", ".join([f"{line + 1}:{character + 1}" for line, character, _, _ in others])
+    return f"{found.message} (+{len(others)} more: {places})"
+
+
+def _folded(found: Group, strategies: CompressionConfig) -> Any:
+    first, message = found.spans[0], folded_message(found)
+    original: Any = found.first
+    if isinstance(original, core.CoreDiagnostic):
+        return core.CoreDiagnostic(core.make_range(first), message, found.severity, found.code, original.tags)
+    return rewritten(original, make_range(*first), message, strategies.kept)
 
 
 # The compact form as JSON
@@ -317,7 +314,9 @@ def read_params(value: Mapping[str, Any]) -> CompactDiagnosticsParams:
     return CompactDiagnosticsParams(
         uri=_typed(value, "uri", str, "uri"),
         diagnostics=entries,
-        document_version=_typed(value, "documentVersion", int, "documentVersion") if "documentVersion" in value else None,
+        document_version=_typed(value, "documentVersion", int, "documentVersion")
+        if "documentVersion" in value
+        else None,
         letters=letters,
         delta=delta,
         unknown={name: member for name, member in value.items() if name not in _PARAMS},
@@ -348,12 +347,13 @@ def _read_entries(value: Mapping[str, Any]) -> tuple[bool, bool, tuple[CompactDi
     if not isinstance(delta, bool):
         raise DecodeError("delta", f"must be true or false, not {delta!r}")
     entries = _typed(value, "diagnostics", list, "diagnostics")
-    read = tuple(_read_entry(entry, delta, f"diagnostics[{i}]") for i, entry in enumerate(entries))
+    read = tuple(read_entry(entry, delta, f"diagnostics[{i}]") for i, entry in enumerate(entries))
     letters = not any(isinstance(e.get("t"), list) or e.get("s") in _LETTERS for e in entries)
     return delta, letters, read
 
 
-def _read_entry(entry: Any, delta: bool, path: str) -> CompactDiagnostic:
+def read_entry(entry: Any, delta: bool = True, path: str = "") -> CompactDiagnostic:
+    """A compact entry from its JSON; `path` says where it stands. Raises DecodeError with position and reason."""
     if not isinstance(entry, Mapping):
         raise DecodeError(path, f"must be an object, not {entry!r}")
     spans = _read_spans(_typed(entry, "r", list, f"{path}.r"), delta, f"{path}.r")
@@ -435,27 +435,36 @@ class DiagnosticsCompressor(Interceptor[Any, Any]):
 
     name: ClassVar[str] = "diagnostics"
     methods: ClassVar[tuple[str, ...]] = (PUBLISH, PULL)
-    inline: ClassVar[bool] = True
+    compresses: ClassVar[bool] = True
 
     form: str = "compact"
     """`compact` or `folded`."""
-    strategies: CompressionConfig = CompressionConfig()
+    strategies: CompressionConfig = attrs.field(factory=CompressionConfig)
+
+    def reader(self, method: str) -> Callable[[bytes], Any] | None:
+        """msgspec's, when nothing but core fields is kept."""
+        keep = self.strategies.kept
+        if keep is None or not keep <= core.FIELDS:
+            return None
+        return core.read_params if method == PUBLISH else core.read_report
 
     async def intercept(self, method: str, params: DiagnosticsMessage, direction: Direction) -> Any:
         """Return a compact model or folded diagnostics. Empty and unchanged reports stay as they are."""
-        if isinstance(params, types.PublishDiagnosticsParams):
+        if method == PUBLISH:
             return self.push(params)
-        if isinstance(params, types.RelatedFullDocumentDiagnosticReport):
+        if getattr(params, "kind", None) == "full":
             return self.pull(params)
         return params
 
-    def push(self, params: types.PublishDiagnosticsParams) -> CompactDiagnosticsParams | types.PublishDiagnosticsParams:
+    def push(self, params: Any) -> Any:
         """The params in this form. Raises CannotCompress."""
         if not params.diagnostics:
             return params
         unknown = getattr(params, "unknown", {})
         if self.form == "folded":
             folded = fold(params.diagnostics, self.strategies)
+            if isinstance(params, core.CoreParams):
+                return core.CoreParams(params.uri, folded, params.version)
             return WidePublishDiagnosticsParams(params.uri, folded, params.version, unknown)
         if not _PARAMS.isdisjoint(unknown):
             raise CannotCompress(f"a member named like one of the compact form: {_PARAMS & unknown.keys()}")
@@ -468,15 +477,15 @@ class DiagnosticsCompressor(Interceptor[Any, Any]):
             unknown=unknown,
         )
 
-    def pull(
-        self, report: types.RelatedFullDocumentDiagnosticReport
-    ) -> CompactDiagnosticReport | types.RelatedFullDocumentDiagnosticReport:
+    def pull(self, report: Any) -> Any:
         """The report in this form. Raises CannotCompress."""
         if not report.items:
             return report
         unknown = getattr(report, "unknown", {})
         if self.form == "folded":
             folded = fold(report.items, self.strategies)
+            if isinstance(report, core.CoreReport):
+                return core.CoreReport("full", folded, report.result_id)
             return WideFullReport(
                 items=folded,
                 result_id=report.result_id,

@@ -7,6 +7,7 @@ import attrs
 from ..errors import ConfigError
 from . import DEFAULT_FIELDS, check_fields
 
+
 @attrs.frozen
 class CompressionConfig:
     """The four strategies for diagnostics (formats.md §1), each on or off on its own."""
@@ -29,4 +30,7 @@ class CompressionConfig:
         except ValueError as error:
             raise ConfigError(f"keep_fields={','.join(value)!r}: {error}") from None
 
-
+    @property
+    def kept(self) -> frozenset[str] | None:
+        """The fields that stay; None when all do."""
+        return frozenset(self.keep_fields) if self.enable_field_pruning else None

@@ -7,7 +7,7 @@ and refuse what servers really send.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import attrs
@@ -40,20 +40,27 @@ class WideFullReport(types.RelatedFullDocumentDiagnosticReport):
 SEVERITIES: dict[Any, types.DiagnosticSeverity] = {s.value: s for s in types.DiagnosticSeverity}
 TAGS: dict[Any, types.DiagnosticTag] = {t.value: t for t in types.DiagnosticTag}
 
-_set_line = types.Position.line.__set__  # type: ignore[attr-defined]
-_set_character = types.Position.character.__set__  # type: ignore[attr-defined]
-_set_start = types.Range.start.__set__  # type: ignore[attr-defined]
-_set_end = types.Range.end.__set__  # type: ignore[attr-defined]
-_set_range = types.Diagnostic.range.__set__  # type: ignore[attr-defined]
-_set_message = types.Diagnostic.message.__set__  # type: ignore[attr-defined]
-_set_severity = types.Diagnostic.severity.__set__  # type: ignore[attr-defined]
-_set_code = types.Diagnostic.code.__set__  # type: ignore[attr-defined]
-_set_code_description = types.Diagnostic.code_description.__set__  # type: ignore[attr-defined]
-_set_source = types.Diagnostic.source.__set__  # type: ignore[attr-defined]
-_set_tags = types.Diagnostic.tags.__set__  # type: ignore[attr-defined]
-_set_related_information = types.Diagnostic.related_information.__set__  # type: ignore[attr-defined]
-_set_data = types.Diagnostic.data.__set__  # type: ignore[attr-defined]
-_set_unknown = WideDiagnostic.unknown.__set__  # type: ignore[attr-defined]
+
+def _setter(cls: type, name: str) -> Callable[[object, Any], None]:
+    """Sets a slot without lsprotocol's validators."""
+    setter: Callable[[object, Any], None] = getattr(cls, name).__set__
+    return setter
+
+
+_set_line = _setter(types.Position, "line")
+_set_character = _setter(types.Position, "character")
+_set_start = _setter(types.Range, "start")
+_set_end = _setter(types.Range, "end")
+_set_range = _setter(types.Diagnostic, "range")
+_set_message = _setter(types.Diagnostic, "message")
+_set_severity = _setter(types.Diagnostic, "severity")
+_set_code = _setter(types.Diagnostic, "code")
+_set_code_description = _setter(types.Diagnostic, "code_description")
+_set_source = _setter(types.Diagnostic, "source")
+_set_tags = _setter(types.Diagnostic, "tags")
+_set_related_information = _setter(types.Diagnostic, "related_information")
+_set_data = _setter(types.Diagnostic, "data")
+_set_unknown = _setter(WideDiagnostic, "unknown")
 
 _KNOWN = frozenset(
     ("range", "message", "severity", "code", "codeDescription", "source", "tags", "relatedInformation", "data")
@@ -119,9 +126,7 @@ def _related(value: Any) -> types.DiagnosticRelatedInformation:
     )
 
 
-def rewritten(
-    d: types.Diagnostic, range: types.Range, message: str, keep: Container[str] | None
-) -> WideDiagnostic:
+def rewritten(d: types.Diagnostic, range: types.Range, message: str, keep: Container[str] | None) -> WideDiagnostic:
     """A copy with another range and message; of the other members those named in `keep` (None: all) and the tags."""
     out = _new(WideDiagnostic)
     _set_range(out, range)

@@ -26,8 +26,9 @@ Decision = bytes | None | Awaitable[bytes | None]
 class Route(Protocol):
     """What a lane asks about the messages of its direction."""
 
-    watched: Container[str]
-    """Methods of the notifications that `claims` must hear about; others are forwarded without a call."""
+    @property
+    def watched(self) -> Container[str]:
+        """Methods of the notifications that `claims` must hear about; others are forwarded without a call."""
 
     def claims(self, envelope: Envelope) -> bool:
         """Whether `handle` must see the body of this message."""
@@ -122,12 +123,13 @@ class Lane:
             index += 1
             if body >= 0:
                 message = buffer[body:stop]
-                if stop - body <= SMALL:
-                    envelope = read_envelope(message)
-                else:
-                    envelope = self._read_long(message)
+                envelope = read_envelope(message) if stop - body <= SMALL else self._read_long(message)
                 if envelope is None:
-                    log.warning("%s sent a message of %d bytes that cannot be read; it goes on as it is", self._name, len(message))
+                    log.warning(
+                        "%s sent a message of %d bytes that cannot be read; it goes on as it is",
+                        self._name,
+                        len(message),
+                    )
                 elif envelope.method is None or envelope.id or envelope.method in watched:
                     decision = self._decide(envelope, message)
                     if decision is not message:
@@ -191,7 +193,9 @@ class Lane:
         if sniffed is None and len(head) < SNIFF:
             return
         if length > MAX_HELD:
-            log.warning("%s sends a message of %d bytes, too long to be compressed; it is passed on", self._name, length)
+            log.warning(
+                "%s sends a message of %d bytes, too long to be compressed; it is passed on", self._name, length
+            )
         elif sniffed is None or self._needs(sniffed):
             self._holding = True
             return
@@ -229,7 +233,9 @@ class Lane:
 
     # decisions that take time
 
-    def _wait(self, decision: Awaitable[bytes | None], message: bytes, buffer: bytes, spans: list[Span], index: int) -> None:
+    def _wait(
+        self, decision: Awaitable[bytes | None], message: bytes, buffer: bytes, spans: list[Span], index: int
+    ) -> None:
         """Keep the order: everything behind the message waits with it."""
 
         async def finish() -> None:
@@ -292,16 +298,16 @@ class Relay:
         self,
         client: Channel,
         server: Channel,
-        from_client: Callable[[Relay], Route],
-        from_server: Callable[[Relay], Route],
+        from_client: Route,
+        from_server: Route,
         client_ended: Callable[[], None],
         server_ended: Callable[[], None],
     ) -> None:
         self._client, self._server = client, server
         self.to_client, self.to_server = Sink(client), Sink(server)
         self._client_ended = client_ended
-        self.client_lane = Lane("the client", client, self.to_server, from_client(self), client_ended)
-        self.server_lane = Lane("the server", server, self.to_client, from_server(self), server_ended)
+        self.client_lane = Lane("the client", client, self.to_server, from_client, client_ended)
+        self.server_lane = Lane("the server", server, self.to_client, from_server, server_ended)
 
     async def start(self) -> None:
         """Open both channels; from here on messages flow."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from . import Receiver
+from .waiting import happens
 
 HIGH_WATER = 64 * 1024
 """Bytes queued for a slow reader at which the other side is told to stop: one pipe's capacity."""
@@ -42,19 +43,17 @@ class StreamChannel:
         """Write what is queued, then tell the peer that nothing more will come. Reading goes on."""
         if self._writes is None or self._writes.is_closing():
             return
-        if self._writes is not self._reads:
-            self._writes.close()
-        elif self._writes.can_write_eof():
+        if isinstance(self._writes, asyncio.Transport):  # a socket: reading goes on
             self._writes.write_eof()
+        else:
+            self._writes.close()
 
     async def close(self, timeout: float) -> None:
         """Write what is queued for at most `timeout` seconds, then give up both directions."""
         if self._writes is None or self._reads is None:
             return
         self._writes.close()
-        try:
-            await asyncio.wait_for(self._flushed.wait(), timeout)
-        except TimeoutError:
+        if not await happens(self._flushed, timeout):
             self._writes.abort()
         self._reads.close()
 

@@ -41,7 +41,9 @@ _PLAIN = re.compile(rb"Content-Length: (\d+)\r\n\r\n")
 _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d+)[ \t]*\r?\n", re.IGNORECASE)
 _REST = re.compile(rb"(?:[^\r\n][^\n]*\n)*\r?\n")
 _OTHER = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]*:[^\r\n]*\r\n")
-_STRICT = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*: [^\r\n]*\r\n)*Content-Length: \d+\r\n(?:[A-Za-z][A-Za-z0-9-]*: [^\r\n]*\r\n)*\r\n")
+_STRICT = re.compile(
+    rb"(?:[A-Za-z][A-Za-z0-9-]*: [^\r\n]*\r\n)*Content-Length: \d+\r\n(?:[A-Za-z][A-Za-z0-9-]*: [^\r\n]*\r\n)*\r\n"
+)
 
 
 def header(length: int) -> bytes:
@@ -154,7 +156,7 @@ class FrameReader:
         """The first bytes of an incomplete body over `CUT_THROUGH`, and its whole length; None when there is none."""
         if self._open is None:
             return None
-        start, body, stop = self._open
+        _, body, stop = self._open
         if stop - body <= CUT_THROUGH:
             return None
         return self._parts[0][body : body + CUT_THROUGH], stop - body

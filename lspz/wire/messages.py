@@ -121,10 +121,10 @@ def sniff(head: bytes) -> Sniffed | None:
     return None
 
 
-def late_id(tail: bytes) -> bytes:
+def late_id(tail: bytes) -> msgspec.Raw:
     """The raw `id` at the end of a body whose last bytes are `tail`; empty when there is none."""
     found = _LATE_ID.search(tail)
-    return found["id"] if found else b""
+    return msgspec.Raw(found["id"]) if found else _ABSENT
 
 
 def id_key(raw: bytes) -> bytes:

@@ -1,0 +1,112 @@
+"""`lspz`: stand in front of a server, on stdin and stdout.
+
+The order matters: read the options, start the server, and only then import what is slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from .._version import __version__
+from ..config.options import LOG_LEVELS, OPTIONS, Option, from_environment
+from ..errors import BackendNotFound, ConfigError
+from ..formats import CHOICES, FORMATS
+from ..proxy.spawn import spawn
+
+EXIT_USAGE = 2
+EXIT_NOT_FOUND = 127
+
+EPILOG = """\
+examples:
+  lspz -- basedpyright-langserver --stdio          the form follows from the client
+  lspz --format compact -- gopls                   for an agent that decodes it
+  lspz --backend "ruff server" --log-level info    say at the end what was saved
+
+Point your client at lspz as if it were the server. Every option but --help and --version can be set
+in the environment; a flag wins. How diagnostics are rewritten is set there alone:
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Run the proxy; return the exit status."""
+    options, command = _split(argv)
+    arguments = _parser().parse_args(options)
+    try:
+        values = from_environment(os.environ)
+        for option in OPTIONS:
+            text = getattr(arguments, option.name, None)
+            if text is not None and option.flag:
+                values[option.name] = option.read(text, option.flag)
+        if command and arguments.backend is not None:
+            raise ConfigError("give the server once: with --backend, or after --")
+        if command:
+            values["backend"] = tuple(command)
+        backend = values.get("backend")
+        if not isinstance(backend, tuple) or not backend:
+            raise ConfigError(
+                "no server: say which one, for example  lspz -- basedpyright-langserver --stdio  "
+                "(or --backend, or LSPZ_BACKEND_CMD)"
+            )
+        log_file = values.get("log_file")
+        if isinstance(log_file, str):
+            _check_log_file(log_file)
+        process = spawn(backend)
+    except ConfigError as error:
+        print(f"lspz: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except BackendNotFound as error:
+        print(f"lspz: {error}", file=sys.stderr)
+        return EXIT_NOT_FOUND
+    from .serve import serve
+
+    return serve(values, process)
+
+
+def _split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """Options, and the server's command behind `--`."""
+    if "--" not in argv:
+        return argv, []
+    at = argv.index("--")
+    return argv[:at], argv[at + 1 :]
+
+
+def _check_log_file(path: str) -> None:
+    try:
+        open(path, "a").close()
+    except OSError as error:
+        raise ConfigError(f"--log-file={path!r}: cannot be written: {error.strerror}") from None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lspz",
+        usage='lspz [options] -- COMMAND [ARG ...]\n       lspz [options] --backend "COMMAND ARG ..."',
+        description="Stand between an LSP client and a language server, and make what the server says cheaper to read.",
+        epilog=EPILOG + _variables(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    forms = "; ".join(f"{name}: {summary}" for name, summary in FORMATS.items())
+    parser.add_argument(
+        "--backend", metavar='"COMMAND ARG ..."', help="the server's command line, instead of -- COMMAND"
+    )
+    parser.add_argument("--format", metavar="FORM", help=f"{', '.join(CHOICES)} (default auto: by client). {forms}")
+    parser.add_argument("--log-level", metavar="LEVEL", help=f"{', '.join(LOG_LEVELS)} (default warn)")
+    parser.add_argument("--log-file", metavar="FILE", help="where the log goes (default stderr)")
+    parser.add_argument("--version", action="version", version=f"lspz {__version__}")
+    return parser
+
+
+def _variables() -> str:
+    width = max(len(option.variable) for option in OPTIONS)
+    return "\n".join(f"  {option.variable:<{width}}  {option.help}{_default(option)}" for option in OPTIONS)
+
+
+def _default(option: Option) -> str:
+    if option.default is None or option.default == ():
+        return ""
+    value = option.default
+    text = ",".join(value) if isinstance(value, tuple) else str(value).lower()
+    return f" (default {text})"

@@ -1,0 +1,38 @@
+"""The slow half of `lspz`: what runs once the server has been started."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from collections.abc import Mapping
+
+from ..config import Config
+from ..proxy.server import LspzServer
+
+_LEVELS = {"error": logging.ERROR, "warn": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
+
+
+def serve(options: Mapping[str, object], process: subprocess.Popen[bytes]) -> int:
+    """Serve stdin and stdout in front of a started server; return the exit status."""
+    config = Config.from_options(options)
+    log_to(config.log_file, config.log_level)
+    server = LspzServer(config)
+    server.attach(process)
+    server.start_io()
+    return server.exit_code
+
+
+def log_to(path: str | None, level: str) -> None:
+    """Send lspz's log, and pygls' warnings, to a file or stderr."""
+    handler = logging.FileHandler(path, encoding="utf-8") if path else logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s" if path else "lspz: %(message)s")
+    )
+    for name in ("lspz", "pygls"):
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.propagate = False
+    logging.getLogger("lspz").setLevel(_LEVELS[level])
+    # pygls logs whole messages, and so document text, at info and above: only its own words, unless somebody debugs
+    logging.getLogger("pygls").setLevel(logging.DEBUG if level == "debug" else logging.ERROR)

@@ -1,0 +1,359 @@
+"""Which messages lspz looks at, in each direction, and what it does with them. Everything else never comes here.
+
+Both routes are tables: a method leads to a handler. What the tables hold follows from the client's form and from what
+is registered on the façade, and is settled when the client initializes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..codec import chain_for
+from ..config import Config
+from ..errors import CannotCompress
+from ..formats import VERSION, choose
+from ..interceptors import diagnostics
+from ..interceptors.base import Direction
+from ..interceptors.chain import Chain, run_inline
+from ..wire.messages import Envelope, Kind
+from .features import Features
+from .originals import Originals, restore
+from .relay import Decision
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..metrics import Metrics
+    from .protocol import ClientProtocol, FacadeProtocol
+    from .savings import Savings
+
+log = logging.getLogger("lspz.routing")
+
+Handler = Callable[[Envelope, bytes], Decision]
+Raw = msgspec.Raw
+
+
+class Conversation:
+    """What both routes know: one client, one server, the form in which they speak."""
+
+    def __init__(
+        self,
+        config: Config,
+        features: Features,
+        facade: FacadeProtocol,
+        backend: ClientProtocol,
+        metrics: Metrics,
+        savings: Savings | None,
+        exit_requested: Callable[[], None],
+    ) -> None:
+        self.config = config
+        self.features = features
+        self.facade = facade
+        self.backend = backend
+        self.session = Session()
+        self.form = "passthrough"
+        self.exit_requested = exit_requested
+        self.originals = Originals()
+        self._metrics = metrics
+        self._savings = savings
+        self.from_client = FromClient(self)
+        self.from_server = FromServer(self)
+        self.settle(Chain([], None))  # type: ignore[arg-type]
+
+    def client_is(self, initialize_params: Any) -> None:
+        """The client says who it is; from here on its form is known."""
+        self.form = choose(self.config.effective_format, initialize_params)
+        self.settle(chain_for(self.config, self.form))
+        log.info("the client gets %s", self.form)
+
+    def settle(self, chain: Chain) -> None:
+        """Fill both routes' tables."""
+        self._chain = chain
+        self.from_client.settle(chain)
+        self.from_server.settle(chain)
+
+    @property
+    def restores(self) -> bool:
+        """Whether diagnostics reach the client in another form, so that code actions need the originals."""
+        return diagnostics.PUBLISH in self._chain.methods(Direction.TO_CLIENT)
+
+    def rewrite(
+        self, body: bytes, member: str, method: str, direction: Direction, request: bytes | None = None
+    ) -> Decision:
+        """The body with its params or result as the interceptors leave it; `body` itself when they leave it alone."""
+        outer = msgspec.json.decode(body, type=dict[str, Raw])
+        if member not in outer:
+            return body
+        payload = bytes(outer[member])
+        self._metrics.claim()
+        run = self._chain.run(method, payload, direction)
+
+        def replaced(written: bytes | None) -> bytes | None:
+            if written is None:
+                return None if member == "params" and "id" not in outer else body
+            if direction is Direction.TO_CLIENT:
+                self._remember(method, payload, request)
+            if written is payload:
+                return body
+            self._metrics.rewrite(len(payload), len(written))
+            if self._savings is not None:
+                self._savings.add(payload, written)
+            outer[member] = Raw(written)
+            return msgspec.json.encode(outer)
+
+        if self._chain.is_inline(method, direction):
+            try:
+                return replaced(run_inline(run))
+            except Exception as error:
+                return self._fail_open(body, method, error)
+
+        async def later() -> bytes | None:
+            try:
+                return replaced(await run)
+            except Exception as error:
+                return self._fail_open(body, method, error)
+
+        return later()
+
+    def _remember(self, method: str, payload: bytes, request: bytes | None) -> None:
+        """Keep original diagnostics for code actions."""
+        if method == diagnostics.PUBLISH:
+            self.originals.remember(msgspec.json.decode(payload, type=_Published).uri, method, payload)
+        elif method == diagnostics.PULL and request is not None and _is_full(payload):
+            uri = msgspec.json.decode(request, type=_PullRequest).params.textDocument.uri
+            self.originals.remember(uri, method, payload)
+
+    def _fail_open(self, body: bytes, method: str, error: Exception) -> bytes:
+        self._metrics.fail_open()
+        if isinstance(error, CannotCompress):
+            log.info("%s: left as it came: %s", method, error)
+        else:
+            log.warning("%s: not as LSP has it (%s); it goes on as it came", method, _describe(error))
+            log.debug("the error in full", exc_info=error)
+        return body
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    return f"{type(error).__name__}: {error}"
+
+
+class _Published(msgspec.Struct):
+    uri: str
+
+
+class _Report(msgspec.Struct):
+    kind: str = ""
+
+
+def _is_full(payload: bytes) -> bool:
+    return payload != b"null" and msgspec.json.decode(payload, type=_Report).kind == "full"
+
+
+class _PullParams(msgspec.Struct):
+    textDocument: _Published
+
+
+class _PullRequest(msgspec.Struct):
+    params: _PullParams
+
+
+class FromClient:
+    """The route of what the client says."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._features = conversation.features
+        self._requests: dict[str, Handler] = {}
+        self._notifications: dict[str, Handler] = {}
+        self.watched: dict[str, Handler] = self._notifications
+
+    def settle(self, chain: Chain) -> None:
+        """Fill the tables."""
+        conversation, features = self._conversation, self._features
+        requests: dict[str, Handler] = {"initialize": self._initialize}
+        notifications: dict[str, Handler] = {"exit": self._exit}
+        for method in chain.methods(Direction.TO_CLIENT):
+            requests[method] = self._keep
+        for method in chain.methods(Direction.TO_SERVER):
+            requests[method] = notifications[method] = self._intercept
+        if conversation.form != "passthrough":
+            requests["textDocument/codeAction"] = self._code_action
+        for method in features.notifications:
+            notifications[method] = self._deliver_copy
+        if features.any:
+            notifications["exit"] = self._exit
+            notifications["$/cancelRequest"] = self._cancel
+        if features.has_commands:
+            requests["workspace/executeCommand"] = self._command
+        self._requests = requests
+        self._notifications = self.watched = notifications
+
+    def claims(self, envelope: Envelope) -> bool:
+        """Whether `handle` must see this message."""
+        kind = envelope.kind
+        if kind is Kind.RESPONSE:
+            return self._conversation.facade.is_own(bytes(envelope.id))
+        method = envelope.method
+        if kind is Kind.NOTIFICATION:
+            return method in self._notifications
+        return method in self._requests or (method is not None and self._features.answers(method))
+
+    def claims_unknown_response(self) -> bool:
+        """Whether a response whose id is not known yet may be one for the façade."""
+        return self._conversation.facade.waits
+
+    def note(self, envelope: Envelope) -> None:
+        """A message goes on unseen."""
+        if envelope.kind is Kind.REQUEST and envelope.method is not None:
+            self._conversation.session.client_request(bytes(envelope.id), envelope.method)
+
+    def handle(self, envelope: Envelope, body: bytes) -> Decision:
+        """Decide on a claimed message."""
+        method = envelope.method
+        if method is None:
+            self._conversation.facade.deliver(body)
+            return None
+        if envelope.kind is Kind.NOTIFICATION:
+            return self._notifications[method](envelope, body)
+        if self._features.answers(method):
+            self._conversation.facade.deliver(body)
+            return None
+        return self._requests[method](envelope, body)
+
+    def _initialize(self, envelope: Envelope, body: bytes) -> Decision:
+        conversation = self._conversation
+        self.note(envelope)
+        params = json.loads(body).get("params") or {}
+        conversation.client_is(params)
+        self._features.client_initializes(params)
+        return body
+
+    def _exit(self, envelope: Envelope, body: bytes) -> Decision:
+        self._conversation.session.exit_requested()
+        self._conversation.facade.call_user_handler("exit", None)
+        self._conversation.exit_requested()
+        return body
+
+    def _keep(self, envelope: Envelope, body: bytes) -> Decision:
+        """The answer will be rewritten, and what it is rewritten to may depend on the question."""
+        assert envelope.method is not None
+        self._conversation.session.client_request(bytes(envelope.id), envelope.method, body)
+        return body
+
+    def _intercept(self, envelope: Envelope, body: bytes) -> Decision:
+        assert envelope.method is not None
+        if envelope.kind is Kind.REQUEST:
+            self._keep(envelope, body)
+        return self._conversation.rewrite(body, "params", envelope.method, Direction.TO_SERVER)
+
+    def _code_action(self, envelope: Envelope, body: bytes) -> Decision:
+        self.note(envelope)
+        conversation = self._conversation
+        if not conversation.restores:
+            return body
+        return restore(body, conversation.originals, conversation.config.compression)
+
+    def _deliver_copy(self, envelope: Envelope, body: bytes) -> Decision:
+        self._conversation.facade.deliver(body)
+        return body
+
+    def _cancel(self, envelope: Envelope, body: bytes) -> Decision:
+        facade = self._conversation.facade
+        raw = msgspec.json.decode(body, type=_Cancel).params.id
+        if not facade.is_handling(bytes(raw)):
+            return body
+        facade.cancel(body)
+        return None
+
+    def _command(self, envelope: Envelope, body: bytes) -> Decision:
+        if self._features.has_command((json.loads(body).get("params") or {}).get("command")):
+            self._conversation.facade.deliver(body)
+            return None
+        self.note(envelope)
+        return body
+
+
+class _CancelParams(msgspec.Struct):
+    id: Raw
+
+
+class _Cancel(msgspec.Struct):
+    params: _CancelParams
+
+
+class FromServer:
+    """The route of what the server says."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._session = conversation.session
+        self._methods: frozenset[str] = frozenset()
+        self.watched: frozenset[str] = frozenset()
+
+    def settle(self, chain: Chain) -> None:
+        """Fill the table."""
+        self._methods = self.watched = chain.methods(Direction.TO_CLIENT)
+
+    def claims(self, envelope: Envelope) -> bool:
+        """Whether `handle` must see this message."""
+        if envelope.kind is not Kind.RESPONSE:
+            return envelope.method in self._methods
+        raw = bytes(envelope.id)
+        if self._conversation.backend.is_own(raw):
+            return True
+        request = self._session.open_request(raw)
+        return request is not None and self._is_claimed(request.method)
+
+    def _is_claimed(self, method: str) -> bool:
+        return method in self._methods or method == "initialize"
+
+    def claims_unknown_response(self) -> bool:
+        """Whether a response whose id is not known yet may be a claimed one."""
+        if self._conversation.backend.waits:
+            return True
+        return any(self._is_claimed(request.method) for request in self._session.open_requests())
+
+    def note(self, envelope: Envelope) -> None:
+        """A message goes on unseen."""
+        if envelope.kind is Kind.RESPONSE:
+            self._session.backend_reply(bytes(envelope.id))
+
+    def handle(self, envelope: Envelope, body: bytes) -> Decision:
+        """Decide on a claimed message."""
+        conversation = self._conversation
+        if envelope.method is not None:
+            return conversation.rewrite(body, "params", envelope.method, Direction.TO_CLIENT)
+        raw = bytes(envelope.id)
+        if conversation.backend.is_own(raw):
+            conversation.backend.deliver(body)
+            return None
+        request = self._session.backend_reply(raw)
+        assert request is not None
+        if request.method == "initialize":
+            return self._initialized(body)
+        return conversation.rewrite(body, "result", request.method, Direction.TO_CLIENT, request.body)
+
+    def _initialized(self, body: bytes) -> Decision:
+        """Say in the capabilities what lspz adds; with nothing to add the server's own bytes go on."""
+        conversation = self._conversation
+        answer = json.loads(body)
+        result = answer.get("result")
+        if not isinstance(result, dict):
+            return body
+        added = conversation.features.backend_initialized(result)
+        if conversation.form != "passthrough":
+            experimental = (result.get("capabilities") or {}).get("experimental")
+            added["experimental"] = {
+                **(experimental if isinstance(experimental, dict) else {}),
+                "lspz": {"version": VERSION, "format": conversation.form},
+            }
+        if not added:
+            return body
+        result["capabilities"] = {**(result.get("capabilities") or {}), **added}
+        return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()

