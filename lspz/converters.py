@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any, Union
 
+import attrs
 import cattrs
 from lsprotocol import converters, types
 
@@ -35,6 +36,9 @@ def get_converter(converter: cattrs.Converter | None = None) -> cattrs.Converter
     c.register_structure_hook(diagnostics.CompactDiagnosticsParams, lambda value, _: diagnostics.read_params(value))
     c.register_structure_hook(diagnostics.CompactDiagnosticReport, lambda value, _: diagnostics.read_report(value))
 
+    notebook = attrs.fields(types.NotebookDocumentFilterWithCells).notebook.type
+    c.register_structure_hook(notebook, lambda value, _: _read_notebook_filter(c, value))
+
     for mirror in (core.CoreParams, core.CoreReport):
         c.register_unstructure_hook(mirror, lambda value: value)  # msgspec writes its own structs
     c.register_unstructure_hook(types.Diagnostic, wide.write_diagnostic)
@@ -51,6 +55,18 @@ def _read_report(converter: cattrs.Converter, value: Any) -> Any:
     if value["kind"] == "full":
         return wide.read_full_report(value)
     return converter.structure(value, types.RelatedUnchangedDocumentDiagnosticReport)
+
+
+def _read_notebook_filter(converter: cattrs.Converter, value: Any) -> Any:
+    """What ruff's capabilities hold, and lsprotocol has no reader for."""
+    if not isinstance(value, dict):
+        return value
+    type_: Any = types.NotebookDocumentFilterPattern
+    if "notebookType" in value:
+        type_ = types.NotebookDocumentFilterNotebookType
+    elif "scheme" in value:
+        type_ = types.NotebookDocumentFilterScheme
+    return converter.structure(value, type_)
 
 
 def client_converter_factory() -> cattrs.Converter:

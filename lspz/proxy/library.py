@@ -28,6 +28,7 @@ from ..transports.messages import MessageChannel
 from .backend import LspzBackend
 from .protocol import ClientProtocol
 from .server import LspzServer
+from .session import BACKEND_DIED
 
 START_LIMIT = 30.0
 """Seconds a server has to answer `initialize`; the slowest of those tried took 12."""
@@ -240,6 +241,8 @@ class Proxy:
             try:
                 return answer.result()
             except JsonRpcException as error:
+                if error.code == BACKEND_DIED:
+                    raise BackendDied(f"{what}: {error.message}") from error
                 raise BackendRefused(f"{what}: {error.message} ({error.code})") from error
             except ConnectionError as error:
                 raise BackendDied(f"{what}: {error}") from error
@@ -280,7 +283,13 @@ class _Client(LanguageClient):
             converter_factory=client_converter_factory,
         )
         self._tasks: list[asyncio.Task[None]] = []
-        self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(proxy.published)
+
+        @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def publish(params: types.PublishDiagnosticsParams | CompactDiagnosticsParams) -> None:
+            proxy.published(params)
+
+        for chatter in (types.WINDOW_LOG_MESSAGE, types.WINDOW_SHOW_MESSAGE, types.TELEMETRY_EVENT):
+            self.feature(chatter)(lambda params: None)
 
     def use(self, transport: Transport) -> None:
         """Speak over a transport from now on."""
