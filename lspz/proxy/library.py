@@ -283,11 +283,7 @@ class _Client(LanguageClient):
             converter_factory=client_converter_factory,
         )
         self._tasks: list[asyncio.Task[None]] = []
-
-        @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        def publish(params: types.PublishDiagnosticsParams | CompactDiagnosticsParams) -> None:
-            proxy.published(params)
-
+        self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: proxy.published(params))
         for chatter in (types.WINDOW_LOG_MESSAGE, types.WINDOW_SHOW_MESSAGE, types.TELEMETRY_EVENT):
             self.feature(chatter)(lambda params: None)
 

@@ -342,8 +342,7 @@ class FromServer:
     def _initialized(self, body: bytes) -> Decision:
         """Say in the capabilities what lspz adds; with nothing to add the server's own bytes go on."""
         conversation = self._conversation
-        answer = json.loads(body)
-        result = answer.get("result")
+        result = json.loads(body).get("result")
         if not isinstance(result, dict):
             return body
         added = conversation.features.backend_initialized(result)
@@ -353,7 +352,15 @@ class FromServer:
                 **(experimental if isinstance(experimental, dict) else {}),
                 "lspz": {"version": VERSION, "format": conversation.form},
             }
-        if not added:
-            return body
-        result["capabilities"] = {**(result.get("capabilities") or {}), **added}
-        return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+        return _with_capabilities(body, added) if added else body
+
+
+def _with_capabilities(body: bytes, added: dict[str, Any]) -> bytes:
+    """An answer to `initialize` with these capabilities in place of its own; all other bytes stay."""
+    answer = msgspec.json.decode(body, type=dict[str, Raw])
+    result = msgspec.json.decode(answer["result"], type=dict[str, Raw])
+    own = result.get("capabilities", Raw(b"null"))
+    capabilities: dict[str, Any] = msgspec.json.decode(own, type=dict[str, Raw] | None) or {}
+    result["capabilities"] = Raw(msgspec.json.encode({**capabilities, **added}))
+    answer["result"] = Raw(msgspec.json.encode(result))
+    return msgspec.json.encode(answer)

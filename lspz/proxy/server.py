@@ -197,9 +197,14 @@ class Serving:
             server.backend.channel,
             self._conversation.from_client,
             self._conversation.from_server,
-            self._client_ended.set,
+            self._client_is_gone,
             self._server_ended.set,
         )
+
+    def _client_is_gone(self) -> None:
+        """What the client said last goes to the server, and then the end of its input, as without lspz."""
+        self._client_ended.set()
+        self._backend.channel.close_writing()
 
     def stop(self, code: int) -> None:
         """End the session now, with this exit status."""
@@ -239,8 +244,6 @@ class Serving:
                 pass  # both at once: no crash
             elif session.state is not State.SHUTTING_DOWN or any(session.open_requests()):
                 return await self._crash()
-        if self._client_ended.is_set():
-            self._backend.channel.close_writing()
         ending: asyncio.Future[Any] = asyncio.ensure_future(self._backend.end(self._server_ended, EXIT_GRACE))
         await asyncio.wait([ending, self._stopped], return_when=asyncio.FIRST_COMPLETED)
         if not ending.done():  # a signal while waiting: no more patience

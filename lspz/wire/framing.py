@@ -109,7 +109,7 @@ class FrameReader:
                 found = self._find(data, position)
                 if found is None:
                     return
-                start, body, length = found
+                position, start, body, length = found
             stop = body + length
             if stop > end:
                 self._keep(data, position, stop - position)
@@ -118,8 +118,11 @@ class FrameReader:
             spans.append((start, body, stop))
             position = stop
 
-    def _find(self, data: bytes, position: int) -> Span | None:
-        """The next header that is not spelled plainly: `(start, body, length)`; None when it is not all there yet."""
+    def _find(self, data: bytes, position: int) -> tuple[int, int, int, int] | None:
+        """The next header that is not spelled plainly; None when it is not all there yet.
+
+        Returns where its block begins, then as in a `Span` start and body, then the body's length.
+        """
         search = position
         while length := _LENGTH.search(data, search):
             rest = _REST.match(data, length.end())
@@ -137,9 +140,8 @@ class FrameReader:
                 start = line
             if start > position:
                 self.noise.append(data[position:start])
-            if not _STRICT.fullmatch(data, start, body):
-                start = body
-            return start, body, int(length[1])
+            strict = _STRICT.fullmatch(data, start, body)
+            return start, start if strict else body, body, int(length[1])
         keep = max(position, (length.start() if length else len(data)) - MAX_HEADER)
         if keep > position:
             self.noise.append(data[position:keep])

@@ -76,9 +76,10 @@ def _read_tolerantly(body: bytes) -> Envelope | None:
     except (ValueError, RecursionError):
         sniffed = sniff(body[:SNIFF])
         return sniffed.envelope if sniffed and sniffed.certain else None
-    if not isinstance(message, dict) or not isinstance(message.get("method"), str | None):
+    method = message.get("method") if isinstance(message, dict) else 0
+    if method is not None and type(method) is not str:
         return None
-    return Envelope(msgspec.Raw(_raw(message["id"])) if "id" in message else _ABSENT, message.get("method"))
+    return Envelope(msgspec.Raw(_raw(message["id"])) if "id" in message else _ABSENT, method)
 
 
 class _Number(str):
