@@ -17,16 +17,22 @@ class StreamChannel:
     def __init__(self) -> None:
         self._reads: asyncio.ReadTransport | None = None
         self._writes: asyncio.WriteTransport | None = None
+        self._early: list[bytes] = []  # written before the channel was open: the other side may be faster
         self._ended = asyncio.Event()
         self._flushed = asyncio.Event()
 
     def _opened(self, reads: asyncio.ReadTransport, writes: asyncio.WriteTransport) -> None:
         writes.set_write_buffer_limits(high=HIGH_WATER)
         self._reads, self._writes = reads, writes
+        for data in self._early:
+            writes.write(data)
+        self._early.clear()
 
     def write(self, data: bytes) -> None:
         """Queue bytes; nothing is raised when the peer is gone."""
-        if self._writes is not None and not self._writes.is_closing():
+        if self._writes is None:
+            self._early.append(data)
+        elif not self._writes.is_closing():
             self._writes.write(data)
 
     def pause_reading(self) -> None:

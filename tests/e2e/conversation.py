@@ -1,0 +1,183 @@
+"""One whole session with a server, direct or through lspz, as plain data."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import attrs
+from lsprotocol import types
+
+import lspz
+
+from ..servers import Server
+from .recording import Json, RecordingClient
+
+CAPABILITIES = {
+    "experimental": {"serverStatusNotification": True},
+    "window": {"workDoneProgress": True},
+    "workspace": {"configuration": True, "workspaceEdit": {"documentChanges": True}},
+    "textDocument": {
+        "publishDiagnostics": {
+            "codeDescriptionSupport": True,
+            "dataSupport": True,
+            "relatedInformation": True,
+            "tagSupport": {"valueSet": [1, 2]},
+            "versionSupport": True,
+        },
+        "codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix"]}},
+            "dataSupport": True,
+            "resolveSupport": {"properties": ["edit"]},
+        },
+        "completion": {"completionItem": {"documentationFormat": ["markdown"], "snippetSupport": True}},
+        "hover": {"contentFormat": ["markdown"]},
+        "synchronization": {"didSave": True},
+    },
+}
+
+
+def places(diagnostic: Json) -> set[tuple[int, int]]:
+    """Where a plain or folded diagnostic says that something is wrong: zero-based line and character."""
+    start = diagnostic["range"]["start"]
+    more = re.search(r" \(\+\d+ more: ([\d:, ]+)\)$", diagnostic["message"])
+    others = (place.split(":") for place in (more[1].split(", ") if more else ()))
+    return {(start["line"], start["character"]), *((int(line) - 1, int(character) - 1) for line, character in others)}
+
+
+def mistaken_lines(params: Json) -> set[int]:
+    """The lines that published diagnostics in any form speak of."""
+    plain = lspz.decompress(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)["diagnostics"]
+    return {line for diagnostic in plain for line, _ in places(diagnostic)}
+
+
+@attrs.frozen
+class Session:
+    """What a client got from a server."""
+
+    capabilities: Json
+    published: Json
+    """The last params for each document."""
+    typed: dict[str, Any]
+    """The same, as lspz's converter read them."""
+    pulled: Any
+    """The report; None when it was not asked for."""
+    typed_pulled: Any
+    answers: Json
+    """Results by method."""
+    status: int | None
+    """Exit status."""
+    left: set[int]
+    """Processes that were still there afterwards."""
+
+    @property
+    def lspz(self) -> Any:
+        """What lspz added to the capabilities."""
+        return (self.capabilities.get("experimental") or {}).get("lspz")
+
+    @property
+    def own_capabilities(self) -> Json:
+        """The capabilities without what lspz added."""
+        if self.lspz is None:
+            return self.capabilities
+        experimental = {name: value for name, value in self.capabilities["experimental"].items() if name != "lspz"}
+        rest = {name: value for name, value in self.capabilities.items() if name != "experimental"}
+        return {**rest, "experimental": experimental} if experimental else rest
+
+
+class Talk:
+    """A client in a session that is initialized and has the document open."""
+
+    def __init__(self, server: Server, folder: Path) -> None:
+        self.server = server
+        self.folder = folder
+        self.uri = (folder / server.file).as_uri()
+        self.document = types.TextDocumentIdentifier(self.uri)
+        self.client = RecordingClient(server.settings)
+        self.capabilities: Json = {}
+
+    async def start(self, form: str | None, pull: bool) -> None:
+        """Start the server, through lspz unless `form` is None, and open the document."""
+        lspz = [] if form is None else [sys.executable, "-m", "lspz", "--format", form, "--"]
+        assert self.server.executable is not None
+        command = [*lspz, self.server.executable, *self.server.command[1:]]
+        await self.client.start_io(*command, cwd=self.folder, env={**os.environ, "GOTOOLCHAIN": "local"})
+        text_document = {**CAPABILITIES["textDocument"], **({"diagnostic": {}} if pull else {})}
+        params = self.client.protocol._converter.structure(
+            {
+                "processId": os.getpid(),
+                "rootUri": self.folder.as_uri(),
+                "workspaceFolders": [{"uri": self.folder.as_uri(), "name": "sample"}],
+                "initializationOptions": self.server.options,
+                "capabilities": {**CAPABILITIES, "textDocument": text_document},
+            },
+            types.InitializeParams,
+        )
+        self.client.capabilities = params.capabilities
+        result, _ = await self.client.ask(types.INITIALIZE, params)
+        self.capabilities = result["capabilities"]
+        self.client.initialized(types.InitializedParams())
+        self.client.text_document_did_open(
+            types.DidOpenTextDocumentParams(
+                types.TextDocumentItem(self.uri, self.server.language, 1, self.server.text)
+            )
+        )
+
+    async def ready(self) -> None:
+        """Wait until a server that says when it has loaded everything says so."""
+        if self.server.reports_status:
+            await self.client.until("quiescence", lambda: self.client.quiescent)
+
+    async def pushed(self) -> Json:
+        """The params published for the document once all its mistakes were found."""
+
+        def complete() -> bool:
+            params = self.client.published.get(self.uri)
+            return params is not None and self.server.mistaken_lines <= mistaken_lines(params)
+
+        await self.client.until("publish of all mistakes", complete)
+        return self.client.published[self.uri]
+
+    async def ask_at(self, method: str, marked: str) -> Any:
+        """The answer to a question about a place."""
+        params = types.METHOD_TO_TYPES[method][2](self.document, types.Position(*self.server.place(marked)))
+        return (await self.client.ask(method, params))[0]
+
+    async def leave(self) -> tuple[int | None, set[int]]:
+        """Shut the server down; return its exit status and the processes that were left behind."""
+        return await self.client.leave()
+
+
+OFFERED = {
+    "hoverProvider": types.TEXT_DOCUMENT_HOVER,
+    "completionProvider": types.TEXT_DOCUMENT_COMPLETION,
+    "definitionProvider": types.TEXT_DOCUMENT_DEFINITION,
+}
+
+
+async def session(server: Server, folder: Path, form: str | None, pull: bool) -> Session:
+    """Start, open, get diagnostics, ask what the server offers to answer, and leave."""
+    talk = Talk(server, folder)
+    await talk.start(form, pull)
+    pulled = typed = None
+    try:
+        await talk.ready()
+        if pull:
+            assert talk.capabilities.get("diagnosticProvider"), f"{server.name} cannot be pulled"
+            params = types.DocumentDiagnosticParams(talk.document)
+            pulled, typed = await talk.client.ask(types.TEXT_DOCUMENT_DIAGNOSTIC, params)
+        else:
+            await talk.pushed()
+        answers = {}
+        for capability, method in OFFERED.items():
+            marked = getattr(server, capability.removesuffix("Provider"))
+            if marked and talk.capabilities.get(capability):
+                answers[method] = await talk.ask_at(method, marked)
+    finally:
+        status, left = await talk.leave()
+    return Session(
+        talk.capabilities, talk.client.published, talk.client.typed, pulled, typed, answers, status, left
+    )
