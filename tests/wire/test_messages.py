@@ -89,7 +89,9 @@ def test_the_head_of_a_long_body_tells(head: bytes, raw_id: bytes, method: str, 
     assert (sniffed.certain, sniffed.late_id) == (certain, late)
 
 
-@pytest.mark.parametrize("head", [b'{"params":{', b'{"id":1,"params":{', b'{"vendor":{},"id":1', b'{"jsonrpc":"2.0","i'])
+@pytest.mark.parametrize(
+    "head", [b'{"params":{', b'{"id":1,"params":{', b'{"vendor":{},"id":1', b'{"jsonrpc":"2.0","i']
+)
 def test_a_head_that_does_not_decide_says_so(head: bytes) -> None:
     """A method that comes last, an unknown member first, and a cut head leave the question open."""
     assert sniff(head) is None
