@@ -173,10 +173,10 @@ class Proxy:
         document = self._documents.get(uri)
         if document is None:
             raise DocumentNotOpen(f"{uri}: open it first")
+        serving = self._running()
         if self._pulls:
             return await self._pull(uri, document.version, limit)
         waiting = asyncio.ensure_future(document.changed.wait())
-        serving = self._running()
         try:
             await asyncio.wait([waiting, serving], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -234,8 +234,8 @@ class Proxy:
 
     async def _ask(self, question: Coroutine[Any, Any, Any], what: str, limit: float) -> Any:
         """The answer, or a named error."""
-        serving = self._running()
         answer = asyncio.ensure_future(question)
+        serving = self._running()
         done, _ = await asyncio.wait([answer, serving], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         if answer in done:
             try:

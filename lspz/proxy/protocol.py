@@ -88,7 +88,7 @@ class SharedProtocol(JsonRPCProtocol):
         if "method" in message and "id" in message:
             self._send_response(message["id"], error=JsonRpcInvalidParams.of(error).to_response_error())
         elif (future := self._request_futures.pop(message.get("id"), None)) is not None:  # type: ignore[arg-type]
-            future.set_exception(error)
+            future.set_exception(JsonRpcInvalidParams("the answer is not as LSP has it"))
         else:
             log.warning("a message was not understood: %s", error)
 
