@@ -106,9 +106,12 @@ class SharedProtocol(JsonRPCProtocol):
         callback: Callable[[Any], None] | None = None,
         msg_id: str | int | None = None,
     ) -> Future[Any]:
-        """Send a request under an id of our own."""
+        """Send a request under an id of our own. Without a connection its future fails with ConnectionError."""
         self._sent += 1
-        return super().send_request(method, params, callback, f"{self._own}{self._sent}")
+        future = super().send_request(method, params, callback, f"{self._own}{self._sent}")
+        if self._send is None:
+            self.disconnect("nobody is connected")
+        return future
 
     def _send_data(self, data: Any) -> None:
         if not data:
@@ -119,7 +122,7 @@ class SharedProtocol(JsonRPCProtocol):
             body = _with_id(body, id_, self._raw_ids.pop(id_))
         loop, send = self._loop, self._send
         if loop is None or send is None:
-            log.warning("a message could not be sent: nobody is connected")
+            log.info("a message could not be sent: nobody is connected")
         elif _running_loop() is loop:
             send(body)
         else:  # a handler in a thread

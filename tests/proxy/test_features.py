@@ -42,7 +42,9 @@ async def test_a_registered_feature_answers_in_place_of_the_backend() -> None:
             method="textDocument/didChange",
             params={"textDocument": {"uri": URI, "version": 2}, "contentChanges": [change]},
         )
-        question = b'{"jsonrpc":"2.0","id":%b,"method":"textDocument/hover","params":{"textDocument":{"uri":"' + URI.encode()
+        question = (
+            b'{"jsonrpc":"2.0","id":%b,"method":"textDocument/hover","params":{"textDocument":{"uri":"' + URI.encode()
+        )
         for raw in (b"7", b'"x"', b"1.5e1", b"12345678901234567890"):
             await s.client.send_raw(question % raw + b'"},"position":{"line":0,"character":8}}}')
             answer = await s.client.receive_raw()
@@ -99,7 +101,9 @@ async def test_a_command_answers_and_others_go_to_the_backend() -> None:
 
     async with session(server=server) as s:
         result = await s.initialize(answer={"capabilities": {"executeCommandProvider": {"commands": ["own"]}}})
-        await s.client.send(id=1, method="workspace/executeCommand", params={"command": "lspz.double", "arguments": [21]})
+        await s.client.send(
+            id=1, method="workspace/executeCommand", params={"command": "lspz.double", "arguments": [21]}
+        )
         answer = await s.client.receive()
         other = await s.to_server(id=2, method="workspace/executeCommand", params={"command": "own"})
 
