@@ -102,15 +102,11 @@ class Lane:
     def eof_received(self) -> None:
         """Hear that nothing more will come."""
         if self._waiting is not None:
-            self._waiting.add_done_callback(lambda _: self._end())
-        else:
-            self._end()
-
-    def _end(self) -> None:
+            self._waiting.add_done_callback(lambda _: self.eof_received())
+            return
         rest = self._frames.rest()
         if rest:
-            log.warning("%s ended in the middle of a message; %d bytes of it came", self._name, len(rest))
-            self._sink.write(rest)
+            log.warning("%s ended in the middle of a message; its %d bytes are left out", self._name, len(rest))
         self._ended()
 
     # the loop
@@ -118,6 +114,8 @@ class Lane:
     def _forward(self, buffer: bytes, spans: list[Span], index: int) -> None:
         """Hand on the spans from `index` on: untouched neighbours in one write."""
         write, watched = self._sink.write, self._route.watched
+        if spans:
+            self._holding = False
         run = end = -1  # the bytes that wait to be written as they came
         for start, body, stop in spans[index:] if index else spans:
             index += 1

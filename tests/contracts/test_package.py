@@ -129,7 +129,7 @@ def test_registries_hold_no_duplicates() -> None:
         [method for row in INTERCEPTORS for method in row.methods],
     ):
         assert len(names) == len(set(names))
-    assert CHOICES == ("auto", *FORMATS)
+    assert ("auto", *FORMATS) == CHOICES
 
 
 @pytest.mark.parametrize("row", INTERCEPTORS, ids=lambda row: row.name)
@@ -148,3 +148,14 @@ def test_every_interceptor_is_what_its_row_says(row: object, form: str) -> None:
         for method in row.methods:
             assert made.applies_to(method, Direction.TO_CLIENT)
             assert not made.applies_to(method, Direction.TO_SERVER)
+
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("test_*.py")), ids=lambda path: str(path.relative_to(TESTS)))
+def test_every_test_says_what_it_shows(path: Path) -> None:
+    """A docstring in each, for those who read a failure."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            assert ast.get_docstring(node), f"{path}: {node.name}"

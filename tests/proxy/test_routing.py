@@ -1,4 +1,4 @@
-"""What lspz does with the messages it looks at: forms by client, code actions, interceptors, answers by their request."""
+"""What lspz does with the messages it looks at: forms, code actions, interceptors, answers by their request."""
 
 from __future__ import annotations
 
