@@ -20,7 +20,7 @@ from pygls.uris import to_fs_path
 from .._version import __version__
 from ..config import Config
 from ..converters import client_converter_factory
-from ..errors import BackendDied, BackendError, BackendRefused, DiagnosticsTimeout, DocumentNotOpen
+from ..errors import BackendDied, BackendRefused, DiagnosticsTimeout, DocumentNotOpen
 from ..interceptors.diagnostics import CompactDiagnosticReport, CompactDiagnosticsParams, compact
 from ..transports import Transport
 from ..transports.memory import memory_pair
@@ -113,12 +113,10 @@ class Proxy:
     async def start(self, limit: float = START_LIMIT) -> types.InitializeResult:
         """Start the server and initialize it; return its answer.
 
-        Raises BackendNotFound, BackendDied, BackendRefused, or TimeoutError when there is no answer within `limit`
-        seconds.
+        Raises BackendNotFound, BackendError when no server is named, BackendDied, BackendRefused, or TimeoutError when
+        there is no answer within `limit` seconds.
         """
         ours, theirs = memory_pair()
-        if not self._server.backend.is_started and not self._server.config.backend:
-            raise BackendError("no server: configure one with Config.builder().backend(...), or pass a transport")
         self._serving = asyncio.create_task(self._server.serve(MessageChannel(theirs)))
         self._client.use(ours)
         params = types.InitializeParams(

@@ -17,6 +17,7 @@ from pygls.lsp.server import LanguageServer
 from .._version import __version__
 from ..config import Config
 from ..converters import client_converter_factory
+from ..errors import BackendError
 from ..metrics import Metrics, MetricsSnapshot
 from ..transports import Channel
 from ..transports.messages import MessageChannel
@@ -156,12 +157,14 @@ class LspzServer(LanguageServer):
         """Serve one client until the session ends; return the exit status it should have.
 
         Starts the configured backend unless one is started already, and ends it before returning: nothing outlives the
-        session. Raises BackendNotFound.
+        session. Raises BackendNotFound, and BackendError when there is none.
         """
         if self._attached is not None:
             self.backend.attach(self._attached)
             self._attached = None
         elif not self.backend.is_started:
+            if not self.config.backend:
+                raise BackendError("no server: name one with Config.builder().backend(...), or start server.backend")
             await self.backend.start_io(*self.config.backend)
         serving = Serving(self, channel)
         self._stop = serving.stop
