@@ -81,11 +81,9 @@ class Session:
     @property
     def own_capabilities(self) -> Json:
         """The capabilities without what lspz added."""
-        if self.lspz is None:
-            return self.capabilities
-        experimental = {name: value for name, value in self.capabilities["experimental"].items() if name != "lspz"}
-        rest = {name: value for name, value in self.capabilities.items() if name != "experimental"}
-        return {**rest, "experimental": experimental} if experimental else rest
+        experimental = {**(self.capabilities.get("experimental") or {})}
+        experimental.pop("lspz", None)
+        return {**self.capabilities, "experimental": experimental}
 
 
 class Talk:
@@ -105,13 +103,16 @@ class Talk:
         assert self.server.executable is not None
         command = [*lspz, self.server.executable, *self.server.command[1:]]
         await self.client.start_io(*command, cwd=self.folder, env={**os.environ, "GOTOOLCHAIN": "local"})
-        text_document = {**CAPABILITIES["textDocument"], **({"diagnostic": {}} if pull else {})}
+        text_document = {
+            **CAPABILITIES["textDocument"],
+            **({"diagnostic": {"dynamicRegistration": True}} if pull else {}),
+        }
         params = self.client.protocol._converter.structure(
             {
                 "processId": os.getpid(),
                 "rootUri": self.folder.as_uri(),
                 "workspaceFolders": [{"uri": self.folder.as_uri(), "name": "sample"}],
-                "initializationOptions": self.server.options,
+                "initializationOptions": {**self.server.options, **(self.server.pull_options if pull else {})},
                 "capabilities": {**CAPABILITIES, "textDocument": text_document},
             },
             types.InitializeParams,
@@ -121,15 +122,17 @@ class Talk:
         self.capabilities = result["capabilities"]
         self.client.initialized(types.InitializedParams())
         self.client.text_document_did_open(
-            types.DidOpenTextDocumentParams(
-                types.TextDocumentItem(self.uri, self.server.language, 1, self.server.text)
-            )
+            types.DidOpenTextDocumentParams(types.TextDocumentItem(self.uri, self.server.language, 1, self.server.text))
         )
 
     async def ready(self) -> None:
         """Wait until a server that says when it has loaded everything says so."""
         if self.server.reports_status:
             await self.client.until("quiescence", lambda: self.client.quiescent)
+
+    def can_be_pulled(self) -> bool:
+        """Whether the server has said so, at the start or later."""
+        return "diagnosticProvider" in self.capabilities or types.TEXT_DOCUMENT_DIAGNOSTIC in self.client.registered
 
     async def pushed(self) -> Json:
         """The params published for the document once all its mistakes were found."""
@@ -145,6 +148,40 @@ class Talk:
         """The answer to a question about a place."""
         params = types.METHOD_TO_TYPES[method][2](self.document, types.Position(*self.server.place(marked)))
         return (await self.client.ask(method, params))[0]
+
+    async def quick_fixes(self, range: Json, diagnostics: list[Json]) -> list[Json]:
+        """The quick fixes (JSON) that the server offers for a range to a client that knows these diagnostics."""
+        structure = self.client.protocol._converter.structure
+        context = {"diagnostics": diagnostics, "only": ["quickfix"]}
+        params = {"textDocument": {"uri": self.uri}, "range": range, "context": context}
+        offered, _ = await self.client.ask(types.TEXT_DOCUMENT_CODE_ACTION, structure(params, types.CodeActionParams))
+        fixes = []
+        for action in offered:
+            if "edit" not in action:
+                action, _ = await self.client.ask(types.CODE_ACTION_RESOLVE, structure(action, types.CodeAction))
+            fixes.append(action)
+        return fixes
+
+    def fixed(self, action: Json) -> str:
+        """The document's text once a quick fix is applied."""
+        edit, edits = action["edit"], []
+        for change in edit.get("documentChanges", []):
+            assert change["textDocument"]["uri"] == self.uri
+            edits += change["edits"]
+        for uri, changes in edit.get("changes", {}).items():
+            assert uri == self.uri
+            edits += changes
+        lines = self.server.text.splitlines(keepends=True)
+        starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
+
+        def offset(position: Json) -> int:
+            at: int = starts[position["line"]] + position["character"]
+            return at
+
+        text = self.server.text
+        for e in sorted(edits, key=lambda e: offset(e["range"]["start"]), reverse=True):
+            text = text[: offset(e["range"]["start"])] + e["newText"] + text[offset(e["range"]["end"]) :]
+        return text
 
     async def leave(self) -> tuple[int | None, set[int]]:
         """Shut the server down; return its exit status and the processes that were left behind."""
@@ -166,7 +203,7 @@ async def session(server: Server, folder: Path, form: str | None, pull: bool) ->
     try:
         await talk.ready()
         if pull:
-            assert talk.capabilities.get("diagnosticProvider"), f"{server.name} cannot be pulled"
+            await talk.client.until("offer to be pulled", talk.can_be_pulled)
             params = types.DocumentDiagnosticParams(talk.document)
             pulled, typed = await talk.client.ask(types.TEXT_DOCUMENT_DIAGNOSTIC, params)
         else:
@@ -176,8 +213,10 @@ async def session(server: Server, folder: Path, form: str | None, pull: bool) ->
             marked = getattr(server, capability.removesuffix("Provider"))
             if marked and talk.capabilities.get(capability):
                 answers[method] = await talk.ask_at(method, marked)
+        published, typed_published = (
+            dict(talk.client.published),
+            dict(talk.client.typed),
+        )  # gopls clears them at its end
     finally:
         status, left = await talk.leave()
-    return Session(
-        talk.capabilities, talk.client.published, talk.client.typed, pulled, typed, answers, status, left
-    )
+    return Session(talk.capabilities, published, typed_published, pulled, typed, answers, status, left)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from pytest_lsp.client import register_lsp_features
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 from pytest_lsp.protocol import LanguageClientProtocol
 
 from lspz.converters import client_converter_factory
@@ -51,19 +51,16 @@ class RecordingClient(LanguageClient):
             protocol_cls=RecordingProtocol,
             converter_factory=client_converter_factory,
         )
-        register_lsp_features(self)
-        self.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda params: None)
-        self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(self._published)
-        self.feature("experimental/serverStatus")(self._status)
+        register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **_features()})
         self.arrived = asyncio.Event()
         self.published: dict[str, Json] = {}
         """The last params published for each document."""
         self.typed: dict[str, Any] = {}
         """The same, as the converter read them."""
+        self.registered: set[str] = set()
+        """Methods that the server registered at run time."""
         self.quiescent = False
         """Whether rust-analyzer says that it has loaded everything."""
-        self.busy: set[types.ProgressToken] = set()
-        """Work that the server says is going on."""
         self._answers: dict[str, Json] = {}
 
     def record(self, message: Json) -> None:
@@ -73,18 +70,6 @@ class RecordingClient(LanguageClient):
             self._answers[message["id"]] = message
         elif method == types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS:
             self.published[params["uri"]] = params
-        elif method == types.PROGRESS:
-            kind = params["value"].get("kind")
-            if kind == "begin":
-                self.busy.add(params["token"])
-            elif kind == "end":
-                self.busy.discard(params["token"])
-
-    def _published(self, params: Any) -> None:
-        self.typed[params.uri] = params
-
-    def _status(self, params: Any) -> None:
-        self.quiescent = params.quiescent
 
     async def server_exit(self, server: asyncio.subprocess.Process) -> None:
         """Nobody waits for what a server that is gone would have said."""
@@ -132,6 +117,25 @@ class RecordingClient(LanguageClient):
                 with suppress(ProcessLookupError):
                     signal.pidfd_send_signal(fd, signal.SIGKILL)
                 os.close(fd)
+
+
+def _features() -> dict[str, Any]:
+    """Handlers beside pytest-lsp's own; new ones for each client, since pygls marks them."""
+
+    def published(client: RecordingClient, params: Any) -> None:
+        client.typed[params.uri] = params
+
+    def status(client: RecordingClient, params: Any) -> None:
+        client.quiescent = params.quiescent
+
+    def register(client: RecordingClient, params: Any) -> None:
+        client.registered.update(registration.method for registration in params.registrations)
+
+    return {
+        types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: published,
+        types.CLIENT_REGISTER_CAPABILITY: register,
+        "experimental/serverStatus": status,
+    }
 
 
 def descendants(pid: int) -> set[int]:

@@ -1,0 +1,15 @@
+"""Tests that need a real language server say so with `@pytest.mark.server(name)`."""
+
+import pytest
+
+from .servers import BY_NAME, in_ci
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip the tests of a missing server; in CI the required ones must be there."""
+    for mark in item.iter_markers("server"):
+        server = BY_NAME[mark.args[0]]
+        if server.executable is None:
+            if server.required and in_ci():
+                pytest.fail(f"{server.name} is not installed, and CI needs it", pytrace=False)
+            pytest.skip(f"{server.name} is not installed")
