@@ -15,7 +15,19 @@ from typing import Protocol
 
 from ..transports import Channel
 from ..wire.framing import MAX_HELD, PASSED, FrameReader, Span, frame, header
-from ..wire.messages import SMALL, SNIFF, TAIL_ID, Envelope, Kind, Sniffed, late_id, read_envelope, sniff
+from ..wire.messages import (
+    SMALL,
+    SNIFF,
+    TAIL_ID,
+    UNREADABLE,
+    Envelope,
+    Kind,
+    Sniffed,
+    decode_envelope,
+    late_id,
+    read_envelope,
+    sniff,
+)
 
 log = logging.getLogger("lspz.relay")
 
@@ -31,16 +43,16 @@ class Route(Protocol):
         """Methods of the notifications that `claims` must hear about; others are forwarded without a call."""
 
     def claims(self, envelope: Envelope) -> bool:
-        """Whether `handle` must see the body of this message."""
+        """Whether `handle` must see the body of this message, and not only hear of it (`note`)."""
 
     def claims_unknown_response(self) -> bool:
         """Whether `claims` could be true of a response whose id is not known yet."""
 
     def note(self, envelope: Envelope) -> None:
-        """Hear of a request or response that is forwarded unseen."""
+        """Hear of a request or response whose body was passed on unseen."""
 
     def handle(self, envelope: Envelope, body: bytes) -> Decision:
-        """Decide on a claimed message."""
+        """Decide on a request, a response, or a watched notification."""
 
 
 class Sink:
@@ -121,7 +133,11 @@ class Lane:
             index += 1
             if body >= 0:
                 message = buffer[body:stop]
-                envelope = read_envelope(message) if stop - body <= SMALL else self._read_long(message)
+                envelope: Envelope | None
+                try:  # read_envelope(), without the call
+                    envelope = decode_envelope(message) if stop - body <= SMALL else self._read_long(message)
+                except UNREADABLE:
+                    envelope = read_envelope(message)
                 if envelope is None:
                     log.warning(
                         "%s sent a message of %d bytes that cannot be read; it goes on as it is",
@@ -157,7 +173,7 @@ class Lane:
             end = stop
         if run >= 0:
             write(buffer[run:end] if run or end < len(buffer) else buffer)
-        if (head := self._frames.head) is not None:
+        if self._frames.is_open and (head := self._frames.head) is not None:
             self._consider_passing(*head)
 
     def _read_long(self, message: bytes) -> Envelope | None:
@@ -174,9 +190,7 @@ class Lane:
     def _decide(self, envelope: Envelope, message: bytes) -> Decision:
         """Ask the route; whatever it raises, the original goes out."""
         try:
-            if self._route.claims(envelope):
-                return self._route.handle(envelope, message)
-            self._route.note(envelope)
+            return self._route.handle(envelope, message)
         except Exception:
             log.exception("%s: a message was not understood by lspz; it goes on as it is", self._name)
         return message

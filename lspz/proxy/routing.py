@@ -169,6 +169,8 @@ class FromClient:
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
         self._features = conversation.features
+        self._session = conversation.session
+        self._facade = conversation.facade
         self._requests: dict[str, Handler] = {}
         self._notifications: dict[str, Handler] = {}
         self.watched: dict[str, Handler] = self._notifications
@@ -209,22 +211,28 @@ class FromClient:
         return self._conversation.facade.waits
 
     def note(self, envelope: Envelope) -> None:
-        """A message goes on unseen."""
-        if envelope.kind is Kind.REQUEST and envelope.method is not None:
-            self._conversation.session.client_request(bytes(envelope.id), envelope.method)
+        """A message was passed on unseen."""
+        if envelope.method is not None and envelope.id:
+            self._session.client_request(bytes(envelope.id), envelope.method)
 
     def handle(self, envelope: Envelope, body: bytes) -> Decision:
-        """Decide on a claimed message."""
+        """Decide on a message."""
         method = envelope.method
         if method is None:
-            self._conversation.facade.deliver(body)
+            if not self._facade.is_own(bytes(envelope.id)):
+                return body
+            self._facade.deliver(body)
             return None
-        if envelope.kind is Kind.NOTIFICATION:
+        if not envelope.id:
             return self._notifications[method](envelope, body)
+        handler = self._requests.get(method)
         if self._features.answers(method):
-            self._conversation.facade.deliver(body)
+            self._facade.deliver(body)
             return None
-        return self._requests[method](envelope, body)
+        if handler is not None:
+            return handler(envelope, body)
+        self._session.client_request(bytes(envelope.id), method)
+        return body
 
     def _initialize(self, envelope: Envelope, body: bytes) -> Decision:
         conversation = self._conversation
@@ -320,24 +328,27 @@ class FromServer:
         return any(self._is_claimed(request.method) for request in self._session.open_requests())
 
     def note(self, envelope: Envelope) -> None:
-        """A message goes on unseen."""
-        if envelope.kind is Kind.RESPONSE:
+        """A message was passed on unseen."""
+        if envelope.method is None:
             self._session.backend_reply(bytes(envelope.id))
 
     def handle(self, envelope: Envelope, body: bytes) -> Decision:
-        """Decide on a claimed message."""
+        """Decide on a message."""
         conversation = self._conversation
-        if envelope.method is not None:
-            return conversation.rewrite(body, "params", envelope.method, Direction.TO_CLIENT)
+        if (method := envelope.method) is not None:
+            return (
+                conversation.rewrite(body, "params", method, Direction.TO_CLIENT) if method in self._methods else body
+            )
         raw = bytes(envelope.id)
-        if conversation.backend.is_own(raw):
+        request = self._session.backend_reply(raw)
+        if request is None:
+            if not conversation.backend.is_own(raw):
+                return body
             conversation.backend.deliver(body)
             return None
-        request = self._session.backend_reply(raw)
-        assert request is not None
-        if request.method == "initialize":
-            return self._initialized(body)
-        return conversation.rewrite(body, "result", request.method, Direction.TO_CLIENT, request.body)
+        if request.method in self._methods:
+            return conversation.rewrite(body, "result", request.method, Direction.TO_CLIENT, request.body)
+        return self._initialized(body) if request.method == "initialize" else body
 
     def _initialized(self, body: bytes) -> Decision:
         """Say in the capabilities what lspz adds; with nothing to add the server's own bytes go on."""

@@ -22,7 +22,13 @@ BACKEND_DIED = -32099
 """The error code of the answers lspz gives in place of a dead server; from JSON-RPC's range for servers."""
 
 
-class State(enum.Enum):
+class _Name(enum.Enum):
+    """Names that are looked up for every request: hashed by identity, which they have, not by their spelling."""
+
+    __hash__ = object.__hash__
+
+
+class State(_Name):
     """Where a session is."""
 
     CREATED = "created"
@@ -34,7 +40,7 @@ class State(enum.Enum):
     CRASHED = "crashed"
 
 
-class Event(enum.Enum):
+class Event(_Name):
     """What happens to a session."""
 
     INITIALIZE = "initialize"
@@ -108,9 +114,9 @@ class Session:
     def client_request(self, raw_id: bytes, method: str, body: bytes | None = None) -> None:
         """The client asks the server."""
         self._open[id_key(raw_id)] = OpenRequest(raw_id, method, body)
+        self.happen(_EVENTS.get(method, Event.REQUEST))
         if method == "shutdown":
             self.shutdown_seen = True
-        self.happen(_EVENTS.get(method, Event.REQUEST))
 
     def open_request(self, raw_id: bytes) -> OpenRequest | None:
         """The open request that an answer with this id belongs to."""

@@ -27,6 +27,9 @@ MAX_HELD = 64 * 1024 * 1024
 TAIL = 512
 """Bytes kept from the end of a passed body, where some servers write the `id` of an answer."""
 
+MAX_KNOWN = 1024
+"""Header blocks whose lengths are remembered, since reading a number costs more than looking up the block."""
+
 Span = tuple[int, int, int]
 """`(start, body, stop)`: offsets into the buffer of a frame's first byte, its body's first byte, and its end.
 
@@ -37,6 +40,7 @@ Span = tuple[int, int, int]
 PASSING = -1
 PASSED = -2
 
+_NAME = len(b"Content-Length: ")
 _PLAIN = re.compile(rb"Content-Length: (\d+)\r\n\r\n")
 _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d+)[ \t]*\r?\n", re.IGNORECASE)
 _REST = re.compile(rb"(?:[^\r\n][^\n]*\n)*\r?\n")
@@ -70,6 +74,7 @@ class FrameReader:
         self._need = 0  # bytes that _parts must reach before looking again is worth it
         self._passing = 0  # bytes of the current body still to come while it is passed on
         self._open: Span | None = None  # the incomplete frame at the start of _parts: start, body, stop
+        self._known: dict[bytes, int] = {}  # header blocks seen before, and the lengths they say
 
     def feed(self, data: bytes) -> tuple[bytes, list[Span]]:
         """Take the next bytes of the stream; return a buffer and the spans of all that can be handed on now.
@@ -101,10 +106,18 @@ class FrameReader:
     def _scan(self, data: bytes, position: int, spans: list[Span]) -> None:
         """Append the spans of all whole frames from `position` on; keep what is left."""
         end = len(data)
+        find, known = data.find, self._known
         while position < end:
-            plain = _PLAIN.match(data, position)
-            if plain:
-                start, body, length = position, plain.end(), int(plain[1])
+            start = position
+            body = find(b"\r", position + _NAME) + 4
+            length = known.get(data[position:body], -1)
+            if length >= 0:
+                pass
+            elif plain := _PLAIN.match(data, position):
+                body, length = plain.end(), int(plain[1])
+                if len(known) >= MAX_KNOWN:
+                    known.clear()
+                known[plain[0]] = length
             else:
                 found = self._find(data, position)
                 if found is None:
@@ -173,6 +186,11 @@ class FrameReader:
         self._passing = stop - len(data)
         self.tail = data[max(body, len(data) - TAIL) :]
         return header(stop - body) + data[body:] if start == body else data[start:]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an incomplete frame is held."""
+        return self._open is not None
 
     @property
     def passing(self) -> int:

@@ -48,7 +48,10 @@ class Envelope(msgspec.Struct, gc=False):
         return Kind.REQUEST if self.id else Kind.NOTIFICATION
 
 
-_decode = msgspec.json.Decoder(Envelope).decode
+decode_envelope = msgspec.json.Decoder(Envelope).decode
+"""Reads the envelope of a body that msgspec takes; raises `UNREADABLE` for others, which `read_envelope` may take."""
+
+UNREADABLE = (msgspec.MsgspecError, RecursionError)
 
 _STRING = rb'"(?:[^"\\\x00-\x1f]|\\.)*"'
 _MEMBER = re.compile(
@@ -58,14 +61,13 @@ _MEMBER = re.compile(
 _LATE_ID = re.compile(
     rb',\s*"id"\s*:\s*(?P<id>[-+.0-9eE]+|null|' + _STRING + rb')\s*(?:,\s*"jsonrpc"\s*:\s*' + _STRING + rb")?\s*\}\s*$"
 )
-_SIMPLE_ID = re.compile(rb'0|-?[1-9][0-9]{0,15}|"[^"\\]*"')
 
 
 def read_envelope(body: bytes) -> Envelope | None:
     """The envelope of a whole body; None when it cannot be read at all (such a message is forwarded as it is)."""
     try:
-        return _decode(body)
-    except (msgspec.MsgspecError, RecursionError):
+        return decode_envelope(body)
+    except UNREADABLE:
         return _read_tolerantly(body)
 
 
@@ -130,7 +132,7 @@ def late_id(tail: bytes) -> msgspec.Raw:
 
 def id_key(raw: bytes) -> bytes:
     """The same bytes for every spelling of the same id: `1`, `1.0` and `1e0`, `"a"` and `"\\u0061"`."""
-    if _SIMPLE_ID.fullmatch(raw):
+    if raw.isdigit() or (raw[:1] == b'"' and b"\\" not in raw):
         return raw
     try:
         value: Any = json.loads(raw)

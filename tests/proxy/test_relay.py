@@ -58,7 +58,10 @@ class Claims:
         self.noted.append((envelope.kind, bytes(envelope.id)))
 
     def handle(self, envelope: Envelope, body: bytes) -> Decision:
-        return self.decide(body)
+        if self.claims(envelope):
+            return self.decide(body)
+        self.note(envelope)
+        return body
 
 
 class Made:
