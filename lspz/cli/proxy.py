@@ -6,6 +6,7 @@ The order matters: read the options, start the server, and only then import what
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 
@@ -59,8 +60,11 @@ def main(argv: list[str]) -> int:
     except BackendNotFound as error:
         print(f"lspz: {error}", file=sys.stderr)
         return EXIT_NOT_FOUND
+    gc.disable()  # what is imported now stays for good: nothing of it is garbage, now or later
     from .serve import serve
 
+    gc.freeze()
+    gc.enable()
     return serve(values, process)
 
 

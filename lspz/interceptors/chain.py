@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -16,11 +17,21 @@ Run = Coroutine[Any, Any, bytes | None]
 
 
 class Chain:
-    """Interceptors in their order. `converter` structures lsprotocol's types and unstructures compact ones."""
+    """Interceptors in their order.
 
-    def __init__(self, interceptors: Sequence[Interceptor[Any, Any]], converter: cattrs.Converter) -> None:
+    `converter` makes the converter that structures lsprotocol's types and unstructures compact ones; it is called when
+    the first message is intercepted, as making one takes longer than everything else here.
+    """
+
+    def __init__(
+        self, interceptors: Sequence[Interceptor[Any, Any]], converter: Callable[[], cattrs.Converter]
+    ) -> None:
         self._interceptors = tuple(interceptors)
-        self._converter = converter
+        self._make_converter = converter
+
+    @cached_property
+    def _converter(self) -> cattrs.Converter:
+        return self._make_converter()
 
     def methods(self, direction: Direction) -> frozenset[str]:
         """The methods that some interceptor sees in a direction."""

@@ -9,13 +9,12 @@ from typing import Any
 from pygls.lsp.client import LanguageClient
 
 from .._version import __version__
-from ..converters import client_converter_factory
 from ..errors import BackendError
 from ..transports import Channel, Transport
 from ..transports.messages import MessageChannel
 from ..transports.waiting import happens
 from .process import BackendProcess
-from .protocol import ClientProtocol
+from .protocol import ClientProtocol, shared_converter
 from .spawn import spawn
 
 EXIT_GRACE = 5.0
@@ -36,7 +35,7 @@ class LspzBackend(LanguageClient):
             "lspz",
             __version__,
             protocol_cls=ClientProtocol,  # type: ignore[arg-type]  # pygls asks for more than it uses
-            converter_factory=client_converter_factory,
+            converter_factory=shared_converter,
         )
         self.process: BackendProcess | None = None
         self._channel: Channel | None = None

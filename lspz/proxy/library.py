@@ -19,14 +19,13 @@ from pygls.uris import to_fs_path
 
 from .._version import __version__
 from ..config import Config
-from ..converters import client_converter_factory
 from ..errors import BackendDied, BackendRefused, DiagnosticsTimeout, DocumentNotOpen
 from ..interceptors.diagnostics import CompactDiagnosticReport, CompactDiagnosticsParams, compact
 from ..transports import Transport
 from ..transports.memory import memory_pair
 from ..transports.messages import MessageChannel
 from .backend import LspzBackend
-from .protocol import ClientProtocol
+from .protocol import ClientProtocol, shared_converter
 from .server import LspzServer
 from .session import BACKEND_DIED
 
@@ -278,7 +277,7 @@ class _Client(LanguageClient):
             "lspz",
             __version__,
             protocol_cls=ClientProtocol,  # type: ignore[arg-type]
-            converter_factory=client_converter_factory,
+            converter_factory=shared_converter,
         )
         self._tasks: list[asyncio.Task[None]] = []
         self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: proxy.published(params))

@@ -13,17 +13,23 @@ import logging
 import secrets
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import cache
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.protocol import JsonRPCProtocol, LanguageServerProtocol
 
+from ..converters import client_converter_factory
 from ..wire.messages import id_key, read_envelope
 
 log = logging.getLogger("lspz.pygls")
 
 _MEMBERS = ("jsonrpc", "id", "method", "params", "result", "error")
+
+
+shared_converter = cache(client_converter_factory)
+"""One converter for all of lspz's own pygls objects: making one takes tens of milliseconds."""
 
 
 class SharedProtocol(JsonRPCProtocol):

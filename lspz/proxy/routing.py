@@ -15,6 +15,7 @@ import msgspec
 
 from ..codec import chain_for
 from ..config import Config
+from ..converters import get_converter
 from ..errors import CannotCompress
 from ..formats import VERSION, choose
 from ..interceptors import diagnostics
@@ -62,7 +63,7 @@ class Conversation:
         self._savings = savings
         self.from_client = FromClient(self)
         self.from_server = FromServer(self)
-        self.settle(Chain([], None))  # type: ignore[arg-type]
+        self.settle(Chain([], get_converter))
 
     def client_is(self, initialize_params: Any) -> None:
         """The client says who it is; from here on its form is known."""

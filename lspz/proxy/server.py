@@ -16,7 +16,6 @@ from pygls.lsp.server import LanguageServer
 
 from .._version import __version__
 from ..config import Config
-from ..converters import client_converter_factory
 from ..errors import BackendError
 from ..metrics import Metrics, MetricsSnapshot
 from ..transports import Channel
@@ -25,7 +24,7 @@ from ..transports.stdio import PipeChannel, StdioChannel
 from ..transports.waiting import happens
 from .backend import EXIT_GRACE, LspzBackend
 from .features import Features
-from .protocol import FacadeProtocol
+from .protocol import FacadeProtocol, shared_converter
 from .relay import Relay
 from .routing import Conversation
 from .savings import Savings
@@ -62,7 +61,7 @@ class LspzServer(LanguageServer):
             __version__,
             types.TextDocumentSyncKind.Incremental,
             protocol_cls=FacadeProtocol,
-            converter_factory=client_converter_factory,
+            converter_factory=shared_converter,
         )
         self.config = config or Config()
         self.backend = backend or LspzBackend()

@@ -396,10 +396,8 @@ def test_both_readings_give_the_same_bytes(diagnostics: list[dict[str, Any]], me
 
     payload = {"uri": "u", "diagnostics": diagnostics} if method == PUBLISH else {"kind": "full", "items": diagnostics}
     raw = json.dumps(payload).encode()
-    converter = get_converter()
-
-    fast = run_inline(Chain([DiagnosticsCompressor(form)], converter).run(method, raw, Direction.TO_CLIENT))
-    wide = run_inline(Chain([Wide(form)], converter).run(method, raw, Direction.TO_CLIENT))
+    fast = run_inline(Chain([DiagnosticsCompressor(form)], get_converter).run(method, raw, Direction.TO_CLIENT))
+    wide = run_inline(Chain([Wide(form)], get_converter).run(method, raw, Direction.TO_CLIENT))
 
     assert fast is not None
     assert wide is not None
