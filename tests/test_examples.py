@@ -1,0 +1,210 @@
+"""What the documentation shows is what lspz does: its messages, its decoder, its programs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import run
+from typing import Any, NamedTuple
+
+import pytest
+
+import lspz
+from lspz import CompressionConfig, Config
+
+from .e2e.talk import Talk
+from .servers import ROOT
+
+PUBLISH = "textDocument/publishDiagnostics"
+PULL = "textDocument/diagnostic"
+
+STRATEGIES = {
+    "merge": "enable_dedup",
+    "prune": "enable_field_pruning",
+    "enum": "enable_enum_compression",
+    "delta": "enable_range_delta",
+}
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+) (\w+)(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+
+
+class Example(NamedTuple):
+    """A message as a page shows it, and what the page says becomes of it."""
+
+    method: str
+    payload: Any
+    words: tuple[str, ...]
+    """`folded`, and strategies such as `delta=false`."""
+    shown: Any
+
+    @property
+    def form(self) -> str:
+        return "folded" if "folded" in self.words else "compact"
+
+    @property
+    def config(self) -> Config:
+        options: dict[str, Any] = {}
+        for name, value in (word.split("=") for word in self.words if "=" in word):
+            if name == "fields":
+                options["keep_fields"] = tuple(value.split(","))
+            else:
+                options[STRATEGIES[name]] = value == "true"
+        return Config(compression=CompressionConfig(**options))
+
+
+def examples() -> Iterator[Any]:
+    """Every block marked `json out`, with the block marked `json in` before it."""
+    for page in PAGES:
+        method, payload = PUBLISH, None
+        for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+            language, mark, rest, text = block.groups()
+            if (language, mark) == ("json", "in"):
+                method, payload = PULL if "pull" in rest else PUBLISH, json.loads(text)
+            elif (language, mark) == ("json", "out"):
+                line = page.read_text(encoding="utf-8")[: block.start()].count("\n") + 1
+                example = Example(method, payload, tuple(rest.split()), json.loads(text))
+                yield pytest.param(example, id=f"{page.name}:{line}")
+
+
+EXAMPLES = list(examples())
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_page_shows_what_lspz_makes(example: Example) -> None:
+    """Each message in the documentation comes out of lspz exactly as the page has it, member for member in order."""
+    made = lspz.compress(example.method, example.payload, format=example.form, config=example.config)
+
+    assert json.dumps(made) == json.dumps(example.shown)
+
+
+def test_the_pages_have_examples() -> None:
+    """The blocks are found at all: a page whose marks change does not silently go untested."""
+    assert len(EXAMPLES) > 20
+    assert {"compact_format.md", "README.md"} <= {case.id.split(":")[0] for case in EXAMPLES}
+
+
+def documented_decoder() -> dict[str, Any]:
+    page = (ROOT / "docs" / "compact_format.md").read_text(encoding="utf-8")
+    (code,) = (text for _, mark, _, text in BLOCK.findall(page) if mark == "decoder")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    return names
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.values[0].form == "compact"])
+def test_the_documented_decoder_reads_what_the_pages_show(example: Example) -> None:
+    """The decoder in docs/compact_format.md gives the same plain LSP as `lspz.decompress`."""
+    decoded = documented_decoder()["decode"](example.shown)
+
+    assert decoded == lspz.decompress(example.method, example.shown)
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.values[0].form == "compact"])
+def test_what_the_pages_show_loses_nothing_that_is_kept(example: Example) -> None:
+    """Decoding gives the server's diagnostics, in the fields that the page says are kept."""
+    kept = example.config.compression.kept
+
+    def diagnostics(payload: Any) -> Counter[str]:
+        found = payload["items" if example.method == PULL else "diagnostics"]
+        plain = [{k: v for k, v in d.items() if v != [] and (kept is None or k in {*kept, "tags"})} for d in found]
+        return Counter(json.dumps(d, sort_keys=True) for d in plain)
+
+    decoded = documented_decoder()["decode"](example.shown)
+
+    assert diagnostics(decoded) == diagnostics(example.payload)
+
+
+# the programs
+
+PROJECT = ROOT / "docs" / "examples" / "project"
+
+
+def environment() -> dict[str, str]:
+    """The one of the tests, with the servers that are installed beside Python."""
+    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+
+
+def printed_by(*program: str) -> str:
+    command = [sys.executable, "-W", "error", *program]
+    ended = run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=180, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.mark.server("basedpyright")
+def test_the_agent_demo_runs_against_basedpyright() -> None:
+    """It names every file of the project with its problems, and after the edit sixteen fewer in the file edited."""
+    printed = printed_by("docs/examples/agent_demo.py")
+
+    found = re.findall(r"^(\w+\.py), version (\d+): (\d+) in (\d+) groups$", printed, re.MULTILINE)
+    first = {name: (int(total), int(groups)) for name, version, total, groups in found if version == "1"}
+    assert first.keys() == {path.name for path in PROJECT.glob("*.py")}
+    assert all(total > groups > 0 for total, groups in first.values())
+    after = [int(total) for name, version, total, _ in found if version == "2"]
+    assert after == [first["pricing.py"][0] - 16]
+
+
+@pytest.mark.server("basedpyright")
+@pytest.mark.server("ruff")
+def test_the_demo_shows_every_file_with_fewer_tokens() -> None:
+    """scripts/demo prints plain text into a pipe: two tables, each file cheaper in both forms, nothing lost."""
+    printed = printed_by("scripts/demo.py")
+
+    row = r"^(\w+\.py) +([\d,]+) +([\d,]+) → +([\d,]+) → +([\d,]+) "
+    rows = re.findall(row, printed, re.MULTILINE)
+    assert sorted(name for name, *_ in rows) == sorted(2 * [path.name for path in PROJECT.glob("*.py")])
+    for name, *numbers in rows:
+        diagnostics, raw, compact, folded = (int(number.replace(",", "")) for number in numbers)
+        assert 0 < diagnostics < compact < folded < raw, name
+    assert "12 of 12 compact messages decode to exactly the server's diagnostics" in printed
+    assert "\033" not in printed
+
+
+@pytest.mark.server("basedpyright")
+async def test_the_own_server_of_the_interceptors_page_runs(tmp_path: Path) -> None:
+    """The hover is cut, the request that only the façade knows is answered, the diagnostics are folded."""
+    text = """def twice(x: int) -> int:
+    \"\"\"Twice x.
+
+    A second paragraph.
+    \"\"\"
+    return x * 2  # TODO: overflow
+
+
+twice(missing)
+twice(missing)
+"""
+    uri = (tmp_path / "a.py").as_uri()
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(PROJECT.parent / "own_server.py"), stdin=pipe, stdout=pipe, stderr=pipe, env=environment()
+    )
+    talk = Talk(process)
+
+    await talk.initialize(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "tmp"}])
+    talk.send(
+        "textDocument/didOpen",
+        {"textDocument": {"uri": uri, "languageId": "python", "version": 1, "text": text}},
+    )
+    while not (published := await talk.until("textDocument/publishDiagnostics"))["diagnostics"]:
+        pass
+    hover = await talk.ask(
+        "textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": 8, "character": 2}}
+    )
+    todos = await talk.ask("project/todos", {"uri": uri})
+    await talk.ask("shutdown")
+    talk.send("exit")
+    code, _ = await talk.end()
+
+    assert any("(+1 more: 10:7)" in diagnostic["message"] for diagnostic in published["diagnostics"])
+    assert "Twice x." in hover["result"]["contents"]["value"]
+    assert "second" not in hover["result"]["contents"]["value"]
+    assert todos["result"] == [{"line": 5, "text": "return x * 2  # TODO: overflow"}]
+    assert code == 0
