@@ -79,7 +79,9 @@ STEPS = [
             say(message(method="b/typed"), UTF8, noise=b"Downloading compiler 0.8.16\n"),
             odd(message(method="b/lf"), b"CONTENT-LENGTH :  %d\n\n", noise=b"\x00\xff binary\r\n"),
             say(message(method="b/extra"), b"X-Odd: 1\r\nContent-Length: %d\r\n\r\n"),
-            Said(b"Content-Length: 12\r\n\r\n" + b'{"method":1}leftover', b"Content-Length: 12\r\n\r\n" + b'{"method":1}'),
+            Said(
+                b"Content-Length: 12\r\n\r\n" + b'{"method":1}leftover', b"Content-Length: 12\r\n\r\n" + b'{"method":1}'
+            ),
         ],
     ),
     Step(  # ids: zero, negative, strings, huge, floats; answers out of order, with other spellings and key orders
@@ -158,7 +160,9 @@ STEPS = [
             say(b'{"jsonrpc":"2.0","id":"big","method":"e/big","params":"%b"}' % (b"x" * 300_000)),
             say(b'{"jsonrpc":"2.0","params":"%b","id":"late","method":"e/late"}' % (b"y" * 300_000)),
             say(b'{"jsonrpc":"2.0","method":"e/tail","params":"%b","id":"tail"}' % (b"z" * 300_000)),
-            say(b'{"jsonrpc":"2.0","id":"held","method":"textDocument/diagnostic","params":{"textDocument":{"uri":"u"}}}'),
+            say(
+                b'{"jsonrpc":"2.0","id":"held","method":"textDocument/diagnostic","params":{"textDocument":{"uri":"u"}}}'
+            ),
         ],
         [
             say(b'{"jsonrpc":"2.0","result":"%b","id":"big"}' % (b"x" * 300_000)),
