@@ -13,7 +13,7 @@ from .config import Config
 from .converters import get_converter
 from .errors import ConfigError
 from .formats import FORMATS
-from .interceptors import INTERCEPTORS, diagnostics
+from .interceptors import INTERCEPTORS, diagnostics, diagnostics_json
 from .interceptors.base import Direction
 from .interceptors.chain import Chain, run_inline
 
@@ -61,7 +61,7 @@ def decompress(method: str, value: Any) -> Any:
 
     Raises DecodeError naming position and reason for a damaged message, UnsupportedVersion for a newer format.
     """
-    if method not in (diagnostics.PUBLISH, diagnostics.PULL) or not diagnostics.is_compact(value):
+    if method not in (diagnostics.PUBLISH, diagnostics.PULL) or not diagnostics_json.is_compact(value):
         return value
-    read = diagnostics.read_params if method == diagnostics.PUBLISH else diagnostics.read_report
+    read = diagnostics_json.read_params if method == diagnostics.PUBLISH else diagnostics_json.read_report
     return _converter().unstructure(read(value).expand())

@@ -11,41 +11,51 @@ Its publish handler and its awaited answers then receive lspz's compact type or 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Union
 
 import attrs
 import cattrs
 from lsprotocol import converters, types
 
-from .interceptors import core, diagnostics, wide
+from .interceptors import core, diagnostics, diagnostics_json, wide
 
 __all__ = ["client_converter_factory", "get_converter"]
 
 _Report = Union[types.RelatedFullDocumentDiagnosticReport, types.RelatedUnchangedDocumentDiagnosticReport]  # noqa: UP007
 
 
+_READERS: dict[type, Callable[[Any], Any]] = {
+    types.Range: wide.read_range,
+    types.Diagnostic: wide.read_diagnostic,
+    types.PublishDiagnosticsParams: wide.read_params,
+    types.RelatedFullDocumentDiagnosticReport: wide.read_full_report,
+    diagnostics.CompactDiagnosticsParams: diagnostics_json.read_params,
+    diagnostics.CompactDiagnosticReport: diagnostics_json.read_report,
+}
+
+_WRITERS: dict[type, Callable[[Any], Any]] = {
+    core.CoreParams: lambda value: value,  # msgspec writes its own structs
+    core.CoreReport: lambda value: value,
+    types.Diagnostic: wide.write_diagnostic,
+    types.PublishDiagnosticsParams: wide.write_params,
+    types.RelatedFullDocumentDiagnosticReport: wide.write_full_report,
+    diagnostics.CompactDiagnosticsParams: diagnostics_json.write_params,
+    diagnostics.CompactDiagnosticReport: diagnostics_json.write_report,
+}
+
+
 def get_converter(converter: cattrs.Converter | None = None) -> cattrs.Converter:
     """lsprotocol's converter, tuned and widened, with the compact types; or add all that to `converter`."""
     c = converters.get_converter(converter or cattrs.Converter(detailed_validation=False))
 
-    c.register_structure_hook(types.Range, lambda value, _: wide.read_range(value))
-    c.register_structure_hook(types.Diagnostic, lambda value, _: wide.read_diagnostic(value))
-    c.register_structure_hook(types.PublishDiagnosticsParams, lambda value, _: wide.read_params(value))
-    c.register_structure_hook(types.RelatedFullDocumentDiagnosticReport, lambda value, _: wide.read_full_report(value))
+    for type_, read in _READERS.items():
+        c.register_structure_hook(type_, lambda value, _, read=read: read(value))
     c.register_structure_hook(_Report, lambda value, _: _read_report(c, value))
-    c.register_structure_hook(diagnostics.CompactDiagnosticsParams, lambda value, _: diagnostics.read_params(value))
-    c.register_structure_hook(diagnostics.CompactDiagnosticReport, lambda value, _: diagnostics.read_report(value))
-
     notebook = attrs.fields(types.NotebookDocumentFilterWithCells).notebook.type
     c.register_structure_hook(notebook, lambda value, _: _read_notebook_filter(c, value))
-
-    for mirror in (core.CoreParams, core.CoreReport):
-        c.register_unstructure_hook(mirror, lambda value: value)  # msgspec writes its own structs
-    c.register_unstructure_hook(types.Diagnostic, wide.write_diagnostic)
-    c.register_unstructure_hook(types.PublishDiagnosticsParams, wide.write_params)
-    c.register_unstructure_hook(types.RelatedFullDocumentDiagnosticReport, wide.write_full_report)
-    c.register_unstructure_hook(diagnostics.CompactDiagnosticsParams, diagnostics.write_params)
-    c.register_unstructure_hook(diagnostics.CompactDiagnosticReport, diagnostics.write_report)
+    for type_, write in _WRITERS.items():
+        c.register_unstructure_hook(type_, write)
     return c
 
 
@@ -76,10 +86,10 @@ def client_converter_factory() -> cattrs.Converter:
     c = get_converter(default_converter())  # type: ignore[no-untyped-call]
 
     def params(value: Any, _: type) -> Any:
-        return diagnostics.read_params(value) if diagnostics.is_compact(value) else wide.read_params(value)
+        return diagnostics_json.read_params(value) if diagnostics_json.is_compact(value) else wide.read_params(value)
 
     def report(value: Any, _: type) -> Any:
-        return diagnostics.read_report(value) if diagnostics.is_compact(value) else _read_report(c, value)
+        return diagnostics_json.read_report(value) if diagnostics_json.is_compact(value) else _read_report(c, value)
 
     c.register_structure_hook(types.PublishDiagnosticsParams, params)
     c.register_structure_hook(_Report, report)

@@ -18,7 +18,7 @@ def serve(options: Mapping[str, object], process: subprocess.Popen[bytes]) -> in
     config = Config.from_options(options)
     log_to(config.log_file, config.log_level)
     server = LspzServer(config)
-    server.attach(process)
+    server.backend.attach(process)
     server.start_io()
     return server.exit_code
 

@@ -15,7 +15,7 @@ import msgspec
 
 from ..errors import LspzError
 from ..interceptors import diagnostics as kind
-from ..interceptors import wide
+from ..interceptors import diagnostics_json, wide
 from ..interceptors.diagnostics import Span
 from ..interceptors.strategies import CompressionConfig
 
@@ -145,7 +145,7 @@ class _Restorer:
     def _find_entry(self, entry: Any, requested: Span) -> list[int]:
         """The originals of a compact entry: those that touch the requested range, else all."""
         try:
-            read = kind.read_entry(entry, self._delta)
+            read = diagnostics_json.read_entry(entry, self._delta)
         except LspzError:
             return []
         found = [

@@ -1,0 +1,145 @@
+"""One session, from its start to its end: both sides end, whichever does first, and nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ..transports import Channel
+from ..transports.waiting import happens
+from .backend import EXIT_GRACE
+from .features import Features
+from .relay import Relay
+from .routing import Conversation
+from .savings import Savings
+from .session import State
+
+if TYPE_CHECKING:
+    from .server import LspzServer
+
+log = logging.getLogger("lspz")
+
+FLUSH = 5.0
+"""Seconds that a client has, at the end, to take what is still waiting for it."""
+
+DRAIN = 1.0
+"""Seconds that the output of a server that has exited is still read; a child of its may hold it open for ever."""
+
+
+class Serving:
+    """One session from its start to its end."""
+
+    def __init__(self, server: LspzServer, channel: Channel) -> None:
+        self._server = server
+        self._backend = server.backend
+        self._channel = channel
+        self._client_ended = asyncio.Event()
+        self._server_ended = asyncio.Event()
+        self._exit = asyncio.Event()
+        self._stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._savings = Savings() if log.isEnabledFor(logging.INFO) else None
+        self._conversation = Conversation(
+            server.config,
+            Features(server),
+            server.protocol,
+            server.backend.protocol,
+            server.counters,
+            self._savings,
+            self._exit.set,
+        )
+        self._relay = Relay(
+            channel,
+            server.backend.channel,
+            self._conversation.from_client,
+            self._conversation.from_server,
+            self._client_is_gone,
+            self._server_ended.set,
+        )
+
+    def _client_is_gone(self) -> None:
+        """What the client said last goes to the server, and then the end of its input, as without lspz."""
+        self._client_ended.set()
+        self._backend.channel.close_writing()
+
+    def stop(self, code: int) -> None:
+        """End the session now, with this exit status."""
+        if not self._stopped.done():
+            self._stopped.set_result(code)
+
+    async def run(self) -> int:
+        """Relay until either side ends; then see to it that the other side does."""
+        relay, process = self._relay, self._backend.process
+        self._server.protocol.connect(relay.to_client.send)
+        self._backend.protocol.connect(relay.to_server.send)
+        try:
+            if process is not None:
+                await process.watch()
+            await relay.start()
+            exited = process.exited if process is not None else self._server_ended
+            await self._first_of(self._client_ended, self._exit, self._server_ended, exited)
+            return await self._end()
+        finally:
+            await self._release()
+
+    async def _first_of(self, *events: asyncio.Event) -> None:
+        waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(event.wait()) for event in events]
+        await asyncio.wait([*waits, self._stopped], return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+
+    async def _end(self) -> int:
+        """Both sides end; which did first decides how."""
+        session, process = self._conversation.session, self._backend.process
+        if self._stopped.done():
+            await self._backend.end(self._server_ended, 0)
+            return self._stopped.result()
+        if not self._client_ended.is_set() and not self._exit.is_set():
+            await self._drain()
+            if self._client_ended.is_set() or self._exit.is_set():
+                pass  # both at once: no crash
+            elif session.state is not State.SHUTTING_DOWN or any(session.open_requests()):
+                return await self._crash()
+        ending: asyncio.Future[Any] = asyncio.ensure_future(self._backend.end(self._server_ended, EXIT_GRACE))
+        await asyncio.wait([ending, self._stopped], return_when=asyncio.FIRST_COMPLETED)
+        if not ending.done():  # a signal while waiting: no more patience
+            ending.cancel()
+            with suppress(asyncio.CancelledError):
+                await ending
+            await self._backend.end(self._server_ended, 0)
+            return self._stopped.result()
+        if process is not None and ending.result():
+            await self._drain()
+            return process.exit_code
+        return 0 if session.shutdown_seen else 1
+
+    async def _drain(self) -> None:
+        """Let what a server said last reach the client, and see how it ended."""
+        process = self._backend.process
+        await happens(self._server_ended, DRAIN)
+        if process is not None:
+            await happens(process.exited, DRAIN)
+
+    async def _crash(self) -> int:
+        """The server is gone while it was needed: say so to everybody who waits, in LSP."""
+        process = self._backend.process
+        reason = process.describe_end() if process is not None else "the connection to the language server was closed"
+        log.error("%s", reason)
+        self._relay.server_lane.pad()
+        for body in self._conversation.session.backend_died(reason):
+            self._relay.to_client.send(body)
+        self._backend.protocol.disconnect(reason)
+        code = process.exit_code if process is not None and process.exited.is_set() else 0
+        await self._backend.end(self._server_ended, 0)
+        return code or 1
+
+    async def _release(self) -> None:
+        """Nothing outlives the session."""
+        await self._backend.end(self._server_ended, 0)
+        self._server.protocol.disconnect("the session has ended")
+        self._backend.protocol.disconnect("the session has ended")
+        await self._channel.close(0.0 if self._client_ended.is_set() and self._stopped.done() else FLUSH)
+        await self._backend.channel.close(0.0)
+        if self._savings is not None:
+            log.info("%s", await asyncio.to_thread(self._savings.summary))
