@@ -26,9 +26,9 @@ def _converter() -> cattrs.Converter:
 
 
 def chain_for(config: Config, form: str) -> Chain:
-    """The interceptors that act for a client that gets `form`: lspz's own, then the user's."""
+    """The interceptors for a client that gets `form`: the user's, which see what the server said, then lspz's."""
     made = [row.create(config, form) for row in INTERCEPTORS]
-    return Chain([*(i for i in made if i is not None), *config.interceptors], _converter)
+    return Chain([*config.interceptors, *(i for i in made if i is not None)], _converter)
 
 
 def compress(method: str, payload: Any, *, format: str = "compact", config: Config | None = None) -> Any:

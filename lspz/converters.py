@@ -35,8 +35,8 @@ _READERS: dict[type, Callable[[Any], Any]] = {
 }
 
 _WRITERS: dict[type, Callable[[Any], Any]] = {
-    core.CoreParams: lambda value: value,  # msgspec writes its own structs
-    core.CoreReport: lambda value: value,
+    core.CoreParams: core.as_it_is,
+    core.CoreReport: core.as_it_is,
     types.Diagnostic: wide.write_diagnostic,
     types.PublishDiagnosticsParams: wide.write_params,
     types.RelatedFullDocumentDiagnosticReport: wide.write_full_report,
@@ -50,13 +50,17 @@ def get_converter(converter: cattrs.Converter | None = None) -> cattrs.Converter
     c = converters.get_converter(converter or cattrs.Converter(detailed_validation=False))
 
     for type_, read in _READERS.items():
-        c.register_structure_hook(type_, lambda value, _, read=read: read(value))
+        c.register_structure_hook(type_, _hook(read))
     c.register_structure_hook(_Report, lambda value, _: _read_report(c, value))
     notebook = attrs.fields(types.NotebookDocumentFilterWithCells).notebook.type
     c.register_structure_hook(notebook, lambda value, _: _read_notebook_filter(c, value))
     for type_, write in _WRITERS.items():
         c.register_unstructure_hook(type_, write)
     return c
+
+
+def _hook(read: Callable[[Any], Any]) -> Callable[[Any, type], Any]:
+    return lambda value, _: read(value)
 
 
 def _read_report(converter: cattrs.Converter, value: Any) -> Any:

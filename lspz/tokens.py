@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import logging
+import threading
 from functools import cache
 from typing import NamedTuple, Protocol
 
 DEFAULT_ENCODING = "o200k_base"
+
+LOAD_LIMIT = 10.0
+"""Seconds that loading a vocabulary may take: tiktoken itself waits for a network for ever."""
+
+log = logging.getLogger("lspz.tokens")
 
 ESTIMATE = "estimate"
 """The name that a count carries when no encoding could be had and it is four bytes to the token."""
@@ -42,13 +48,15 @@ def _load(encoding: str) -> _Encoding | None:
 
     if encoding not in tiktoken.list_encoding_names():
         raise ValueError(f"{encoding!r} is no encoding of tiktoken's: {', '.join(tiktoken.list_encoding_names())}")
-    try:
-        return tiktoken.get_encoding(encoding)
-    except (OSError, ValueError, ImportError) as error:  # no network, a damaged cache
-        if os.environ.get("TIKTOKEN_CACHE_DIR"):
-            import logging
+    loaded: list[_Encoding] = []
 
-            logging.getLogger("lspz.tokens").warning(
-                "%s could not be loaded, tokens are estimated: %s", encoding, error
-            )
-        return None
+    def load() -> None:
+        try:
+            loaded.append(tiktoken.get_encoding(encoding))
+        except (OSError, ValueError, ImportError) as error:  # no network, a damaged cache
+            log.info("%s could not be loaded, tokens are estimated: %s", encoding, error)
+
+    thread = threading.Thread(target=load, name="lspz-tokens", daemon=True)
+    thread.start()
+    thread.join(LOAD_LIMIT)
+    return loaded[0] if loaded else None

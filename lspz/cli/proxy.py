@@ -14,7 +14,7 @@ from .._version import __version__
 from ..config.options import LOG_LEVELS, OPTIONS, Option, from_environment
 from ..errors import BackendNotFound, ConfigError
 from ..formats import CHOICES, FORMATS
-from ..proxy.spawn import spawn
+from ..proxy.spawn import EarlySignals, spawn
 
 EXIT_USAGE = 2
 EXIT_NOT_FOUND = 127
@@ -53,7 +53,8 @@ def main(argv: list[str]) -> int:
         log_file = values.get("log_file")
         if isinstance(log_file, str):
             _check_log_file(log_file)
-        process = spawn(backend)
+        early = EarlySignals()
+        process = early.watch(spawn(backend))
     except ConfigError as error:
         print(f"lspz: {error}", file=sys.stderr)
         return EXIT_USAGE

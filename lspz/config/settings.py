@@ -32,7 +32,7 @@ class Config:
     compression: CompressionConfig = attrs.field(factory=CompressionConfig)
     """How diagnostics are rewritten."""
     interceptors: tuple[Interceptor[Any, Any], ...] = ()
-    """A library user's own interceptors; they run after lspz's."""
+    """A library user's own interceptors; they see what the server said, before lspz compresses it."""
     log_level: str = attrs.field(default="warn")
     """`error`, `warn`, `info` or `debug`; document text is logged at `debug` only."""
     log_file: str | None = None
@@ -115,7 +115,7 @@ class ConfigBuilder:
         return self
 
     def interceptor(self, interceptor: Interceptor[Any, Any]) -> ConfigBuilder:
-        """Add an interceptor of your own; it runs after lspz's and those added before."""
+        """Add an interceptor of your own; it runs after those added before, and before lspz compresses."""
         self._interceptors.append(interceptor)
         return self
 

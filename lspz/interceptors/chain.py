@@ -67,9 +67,9 @@ class Chain:
                     payload = smaller if len(smaller) < len(payload) else payload
                 continue
             after = self._converter.unstructure(result)
-            if type_ is None or not isinstance(result, type(typed)):
-                payload = msgspec.json.encode(after)
-            elif after != before:
+            if type_ is not None and not isinstance(result, type(typed)):
+                return msgspec.json.encode(after)  # a compact model: no type that the next interceptor could read
+            if after != before:
                 payload = msgspec.json.encode(_patched(value, before, after))
         return payload
 

@@ -48,20 +48,20 @@ class CoreDiagnostic(msgspec.Struct, gc=False, omit_defaults=True):
     source: Any = None
 
 
-class CoreParams(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+class CoreParams(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """Mirrors `PublishDiagnosticsParams`."""
 
     uri: str
-    diagnostics: list[CoreDiagnostic]
     version: int | None = None
+    diagnostics: list[CoreDiagnostic]
 
 
-class CoreReport(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
+class CoreReport(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, rename="camel", kw_only=True):
     """Mirrors a full report without related documents."""
 
     kind: str
-    items: list[CoreDiagnostic]
     result_id: str | None = None
+    items: list[CoreDiagnostic]
 
     related_documents = None
 
@@ -90,3 +90,8 @@ def read_report(raw: bytes) -> CoreReport | None:
     except (msgspec.MsgspecError, RecursionError):
         return None
     return report if report.kind == "full" else None
+
+
+def as_it_is(value: CoreParams | CoreReport) -> CoreParams | CoreReport:
+    """What a converter has to do to write one: nothing, since msgspec writes its own structs."""
+    return value

@@ -278,7 +278,7 @@ class DiagnosticsCompressor(Interceptor[Any, Any]):
         if self.form == "folded":
             folded = fold(params.diagnostics, self.strategies)
             if isinstance(params, core.CoreParams):
-                return core.CoreParams(params.uri, folded, params.version)
+                return core.CoreParams(uri=params.uri, version=params.version, diagnostics=folded)
             return WidePublishDiagnosticsParams(params.uri, folded, params.version, unknown)
         if not PARAMS.isdisjoint(unknown):
             raise CannotCompress(f"a member named like one of the compact form: {PARAMS & unknown.keys()}")
@@ -299,7 +299,7 @@ class DiagnosticsCompressor(Interceptor[Any, Any]):
         if self.form == "folded":
             folded = fold(report.items, self.strategies)
             if isinstance(report, core.CoreReport):
-                return core.CoreReport("full", folded, report.result_id)
+                return core.CoreReport(kind="full", result_id=report.result_id, items=folded)
             return WideFullReport(
                 items=folded,
                 result_id=report.result_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +34,9 @@ START_LIMIT = 30.0
 
 DIAGNOSTICS_LIMIT = 30.0
 """Seconds that `diagnostics` waits unless it is told otherwise."""
+
+SETTLE = 1.0
+"""Seconds that an empty list of a server that publishes is not believed: some publish one before they have looked."""
 
 STOP_LIMIT = 5.0
 """Seconds a server has to answer `shutdown`."""
@@ -93,7 +96,7 @@ class Proxy:
         self._client = _Client(self)
         self._serving: asyncio.Task[int] | None = None
         self._documents: dict[str, _Document] = {}
-        self._pulls = False
+        self._pulls = asyncio.Event()  # the server can be asked for diagnostics; it may say so at any time
 
     @property
     def server(self) -> LspzServer:
@@ -123,13 +126,15 @@ class Proxy:
             process_id=os.getpid(),
             client_info=types.ClientInfo("lspz", __version__),
             root_uri=self._root.as_uri() if self._root is not None else None,
+            workspace_folders=[types.WorkspaceFolder(self._root.as_uri(), self._root.name)] if self._root else None,
         )
         try:
             result: types.InitializeResult = await self._ask(self._client.initialize_async(params), "initialize", limit)
         except BaseException:
             await self.shutdown()
             raise
-        self._pulls = result.capabilities.diagnostic_provider is not None
+        if result.capabilities.diagnostic_provider is not None:
+            self._pulls.set()
         self._client.initialized(types.InitializedParams())
         return result
 
@@ -171,18 +176,28 @@ class Proxy:
         if document is None:
             raise DocumentNotOpen(f"{uri}: open it first")
         serving = self._running()
-        if self._pulls:
+        end = asyncio.get_running_loop().time() + limit
+        await self._first_of(serving, limit, document.changed, self._pulls)
+        left = end - asyncio.get_running_loop().time()
+        if document.published is not None and not document.published.diagnostics and not self._pulls.is_set():
+            document.changed.clear()
+            await self._first_of(serving, min(left, SETTLE), document.changed, self._pulls)
+        if self._pulls.is_set():
             return await self._pull(uri, document.version, limit)
-        waiting = asyncio.ensure_future(document.changed.wait())
-        try:
-            await asyncio.wait([waiting, serving], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            waiting.cancel()
         if document.published is not None:
             return document.published
         if serving.done():
             raise BackendDied("the language server ended before it published diagnostics")
         raise DiagnosticsTimeout(f"{uri}: no diagnostics for version {document.version} within {limit:g} s")
+
+    async def _first_of(self, serving: asyncio.Task[int], limit: float, *events: asyncio.Event) -> None:
+        """Wait at most `limit` seconds for one of the events, or the end of the session."""
+        waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(event.wait()) for event in events]
+        try:
+            await asyncio.wait([*waits, serving], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     async def _pull(self, uri: str, version: int, limit: float) -> CompactDiagnosticsParams:
         question = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
@@ -208,6 +223,11 @@ class Proxy:
             return
         document.published = attrs.evolve(params, document_version=document.version)
         document.changed.set()
+
+    def registered(self, changes: Sequence[types.Registration | types.Unregistration], on: bool) -> None:
+        """The server says what it can do from now on, or no longer."""
+        if any(change.method == types.TEXT_DOCUMENT_DIAGNOSTIC for change in changes):
+            self._pulls.set() if on else self._pulls.clear()
 
     async def shutdown(self) -> None:
         """End the session and the server. It may be called again, and after the server has died."""
@@ -260,11 +280,23 @@ _CAPABILITIES = types.ClientCapabilities(
             ),
             version_support=True,
         ),
-        diagnostic=types.DiagnosticClientCapabilities(),
+        diagnostic=types.DiagnosticClientCapabilities(dynamic_registration=True),
     ),
     experimental={"lspz": {"version": 1, "formats": ["compact"]}},
 )
 """What `Proxy` honours, and nothing else."""
+
+
+_HARMLESS = (
+    types.WORKSPACE_DIAGNOSTIC_REFRESH,
+    types.WORKSPACE_CODE_LENS_REFRESH,
+    types.WORKSPACE_FOLDING_RANGE_REFRESH,
+    types.WORKSPACE_INLAY_HINT_REFRESH,
+    types.WORKSPACE_INLINE_VALUE_REFRESH,
+    types.WORKSPACE_SEMANTIC_TOKENS_REFRESH,
+    types.WINDOW_WORK_DONE_PROGRESS_CREATE,
+)
+"""Requests that "yes" answers at no cost, as every question is asked anew; some servers die of a "no"."""
 
 
 class _Client(LanguageClient):
@@ -281,8 +313,12 @@ class _Client(LanguageClient):
         )
         self._tasks: list[asyncio.Task[None]] = []
         self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: proxy.published(params))
-        for chatter in (types.WINDOW_LOG_MESSAGE, types.WINDOW_SHOW_MESSAGE, types.TELEMETRY_EVENT):
-            self.feature(chatter)(lambda params: None)
+        for harmless in _HARMLESS:
+            self.feature(harmless)(lambda params: None)
+        self.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda params: proxy.registered(params.registrations, True))
+        self.feature(types.CLIENT_UNREGISTER_CAPABILITY)(
+            lambda params: proxy.registered(params.unregisterations, False)
+        )
 
     def use(self, transport: Transport) -> None:
         """Speak over a transport from now on."""

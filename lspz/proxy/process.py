@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 
 from ..transports.stdio import PipeChannel
 from ..transports.waiting import happens
+from .spawn import KILL, end_group
 
 log = logging.getLogger("lspz.backend")
 
@@ -79,25 +78,15 @@ class BackendProcess:
             return by_itself
         if not by_itself:
             log.info("the server did not end within %g s; it is terminated", grace)
-            self._signal(signal.SIGTERM)
+            end_group(self._process, signal.SIGTERM)
             if not await happens(self.exited, TERMINATE_GRACE):
                 log.warning("the server ignored SIGTERM for %g s; it is killed", TERMINATE_GRACE)
-                self._signal(_KILL)
+                end_group(self._process, KILL)
                 await self.exited.wait()
         self._over = True
-        self._signal(_KILL)  # whatever it started and left behind
+        end_group(self._process, KILL)  # whatever it started and left behind
         self._stderr.close()
         return by_itself
-
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            if sys.platform == "win32":
-                self._process.kill()
-            else:
-                os.killpg(self._process.pid, number)
-
-
-_KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
 
 
 def _signal_name(number: int) -> str:

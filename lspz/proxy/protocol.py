@@ -154,6 +154,10 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 class ClientProtocol(SharedProtocol):
     """The backend's side: lsprotocol's types for requests and answers."""
 
+    def _handle_notification(self, method_name: str, params: Any) -> None:
+        if method_name in self.fm.features:  # of others pygls would say, on stderr, that it ignores them
+            super()._handle_notification(method_name, params)
+
     def get_message_type(self, method: str) -> type[Any] | None:
         """lsprotocol's type of a request or notification."""
         return types.METHOD_TO_TYPES.get(method, (None,))[0]

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from ..errors import BackendNotFound
 
@@ -56,6 +58,45 @@ def spawn(
         raise BackendNotFound(_not_found(command[0])) from error
     except OSError as error:
         raise BackendNotFound(f"{command[0]}: cannot be run: {error.strerror}") from error
+
+
+class EarlySignals:
+    """Sees to it that a signal ends the server too, until the event loop has handlers of its own.
+
+    Half a second of imports lies between the two, long enough to orphan a server.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._caught: int | None = None
+        for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), self._catch)
+
+    def watch(self, process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+        """Take the server that a signal must end, and return it."""
+        self._process = process
+        if self._caught is not None:
+            self._catch(self._caught)
+        return process
+
+    def _catch(self, number: int, frame: object = None) -> None:
+        self._caught = number
+        if self._process is not None:
+            end_group(self._process, KILL)
+            os._exit(128 + number)
+
+
+KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
+
+
+def end_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to a server and to all that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, number)
 
 
 def _not_found(program: str) -> str:

@@ -59,7 +59,7 @@ class StreamChannel:
         if self._writes is None or self._reads is None:
             return
         self._writes.close()
-        if not await happens(self._flushed, timeout):
+        if not await happens(self._flushed, timeout) and self._writes.get_write_buffer_size():
             self._writes.abort()
         self._reads.close()
 

@@ -63,6 +63,31 @@ async def test_a_signal_ends_lspz_and_the_server(number: signal.Signals) -> None
         assert not is_running(pid)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_while_lspz_still_starts_ends_the_server(number: signal.Signals) -> None:
+    """Between the start of the server and lspz being ready lies half a second, in which nothing is orphaned."""
+    code = (
+        "import os, signal, sys\n"
+        "import lspz.cli.proxy as proxy\n"
+        "real = proxy.spawn\n"
+        "def spawn(command):\n"
+        "    process = real(command)\n"
+        "    print(process.pid, file=sys.stderr, flush=True)\n"
+        "    return process\n"
+        "proxy.spawn = spawn\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == 'lspz.cli.serve': os.kill(os.getpid(), {int(number)})\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "sys.exit(proxy.main(sys.argv[1:]))\n"
+    )
+    async with talk([sys.executable, "-c", code, "--", *SCRIPTED, "ignore-term", "ignore-eof"]) as client:
+        status, stderr = await client.end()
+
+    assert status == 128 + number
+    assert not is_running(int(stderr))
+
+
 async def test_a_client_that_goes_away_takes_the_server_along() -> None:
     """The end of lspz's input is the end of the server's."""
     async with talk(lspz("child")) as client:

@@ -35,11 +35,11 @@ async def server(answer: Answer, capabilities: Any = None) -> AsyncIterator[Memo
     async def serve() -> None:
         while True:
             message = json.loads(await ours.receive())
-            if message["method"] == "initialize":
+            if message.get("method") == "initialize":
                 await reply(ours, message, {"capabilities": capabilities or {}})
-            elif message["method"] == "shutdown":
+            elif message.get("method") == "shutdown":
                 await reply(ours, message, None)
-            elif message["method"] == "exit":
+            elif message.get("method") == "exit":
                 await ours.close()
                 return
             else:
@@ -100,6 +100,40 @@ async def test_a_server_that_can_be_asked_is_asked() -> None:
 
     assert (found.uri, found.document_version) == (URI, 1)
     assert found.diagnostics[0].ranges == ((1, 2, 1, 3), (1, 2, 1, 3))
+
+
+async def test_an_empty_list_is_believed_only_when_nothing_follows() -> None:
+    """Some servers publish an empty list before they have looked; a file is not called clean for that."""
+
+    async def answer(message: dict[str, Any], transport: MemoryTransport) -> None:
+        if message["method"] == "textDocument/didOpen":
+            await publish(transport, 1)
+            await publish(transport, 1, ONE)
+
+    async with server(answer) as transport, Proxy(Config(), transport) as proxy:
+        await proxy.open_file(URI, "one")
+        found = await proxy.diagnostics(URI)
+
+    assert [d.count for d in found.diagnostics] == [1]
+
+
+async def test_a_server_may_say_later_that_it_can_be_asked() -> None:
+    """It registers for pulling, which is honoured even while somebody waits for it to publish."""
+
+    async def answer(message: dict[str, Any], transport: MemoryTransport) -> None:
+        if message.get("method") == "textDocument/didOpen":
+            registration = {"id": "r", "method": "textDocument/diagnostic"}
+            params = {"registrations": [registration]}
+            request = {"jsonrpc": "2.0", "id": 1, "method": "client/registerCapability", "params": params}
+            await transport.send(json.dumps(request).encode())
+        elif message.get("method") == "textDocument/diagnostic":
+            await reply(transport, message, {"kind": "full", "items": [ONE]})
+
+    async with server(answer) as transport, Proxy(Config(), transport) as proxy:
+        await proxy.open_file(URI, "one")
+        found = await proxy.diagnostics(URI)
+
+    assert [d.count for d in found.diagnostics] == [1]
 
 
 async def silent(message: dict[str, Any], transport: MemoryTransport) -> None:

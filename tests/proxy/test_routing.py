@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
+import lspz
 from lspz import Config, Direction, Interceptor
 
 from .memory import session
@@ -264,8 +265,9 @@ async def test_an_interceptor_sees_both_directions_and_unknown_methods() -> None
         assert (await s.to_client(id=6, result=4))["result"] == {"was": 4, "direction": "TO_CLIENT"}
 
 
-async def test_a_user_interceptor_runs_behind_the_compressor_or_without_it() -> None:
-    """Typed params when diagnostics pass, so that a filter of one's own needs no JSON."""
+@pytest.mark.parametrize("form", ["passthrough", "folded", "compact"])
+async def test_a_user_interceptor_sees_what_the_server_said(form: str) -> None:
+    """Typed and uncompressed, in every form, so that a filter of one's own needs no JSON; then lspz compresses."""
 
     class NoHints(Interceptor[types.PublishDiagnosticsParams, types.PublishDiagnosticsParams]):
         name = "no-hints"
@@ -276,13 +278,17 @@ async def test_a_user_interceptor_runs_behind_the_compressor_or_without_it() -> 
             return params
 
     hint = unused(2, severity=4, vendor={"kept": True})
-    config = Config.builder().interceptor(NoHints()).build()
+    config = Config.builder().format(form).interceptor(NoHints()).build()
     async with session(config) as s:
         await s.initialize()
         odd = unused(3, vendor={"kept": True})
-        got = await s.to_client(method=PUBLISH, params={"uri": "u", "diagnostics": [hint, odd], "isClear": False})
+        params = {"uri": "u", "diagnostics": [hint, odd], "isClear": False}
+        got = (await s.to_client(method=PUBLISH, params=params))["params"]
 
-    assert got["params"] == {"uri": "u", "diagnostics": [odd], "isClear": False}
+    if form == "passthrough":
+        assert got == {"uri": "u", "diagnostics": [odd], "isClear": False}
+    else:
+        assert got == lspz.compress(PUBLISH, {**params, "diagnostics": [odd]}, format=form)
 
 
 async def test_document_text_is_logged_at_debug_only(caplog: pytest.LogCaptureFixture) -> None:
