@@ -180,6 +180,8 @@ class Server:
     """What is added to them so that diagnostics can be pulled."""
     pulls: bool = False
     """Whether its diagnostics can be pulled."""
+    own_cache: bool = False
+    """Whether each process needs its own cache: jedi's is spoilt when several processes fill it at once."""
     reports_status: bool = False
     """Whether it sends `experimental/serverStatus`, which tells when it has loaded everything."""
     required: bool = False
@@ -229,7 +231,7 @@ SERVERS = (
         options={"completions": {"autoImport": False}},
         pulls=True,
     ),
-    Server("pylsp", ("pylsp",), **_PYTHON),
+    Server("pylsp", ("pylsp",), **_PYTHON, own_cache=True),
     Server(
         "typescript-language-server",
         ("typescript-language-server", "--stdio"),

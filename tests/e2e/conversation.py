@@ -102,7 +102,10 @@ class Talk:
         lspz = [] if form is None else [sys.executable, "-m", "lspz", "--format", form, "--"]
         assert self.server.executable is not None
         command = [*lspz, self.server.executable, *self.server.command[1:]]
-        await self.client.start_io(*command, cwd=self.folder, env={**os.environ, "GOTOOLCHAIN": "local"})
+        environment = {**os.environ, "GOTOOLCHAIN": "local"}
+        if self.server.own_cache:
+            environment["XDG_CACHE_HOME"] = str(self.folder / f".cache-{form}")
+        await self.client.start_io(*command, cwd=self.folder, env=environment)
         text_document = {
             **CAPABILITIES["textDocument"],
             **({"diagnostic": {"dynamicRegistration": True}} if pull else {}),
