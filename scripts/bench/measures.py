@@ -137,20 +137,24 @@ def _check_echo(session: Session, size: int) -> None:
 
 def flood(round: Round, peers: Sequence[Peer]) -> None:
     """Many small notifications, as fast as they come."""
+    cpu: dict[Peer, list[float]] = defaultdict(list)
     with ExitStack() as stack:
         sessions = round.open(peers, stack)
 
         def ask(peer: Peer) -> list[float]:
             session, count = sessions[peer], peer.times(FLOOD_MESSAGES)
-            started = time.perf_counter()
+            before, started = session.cpu(), time.perf_counter()
             session.begin_flood("bench/flood", {"count": count, "size": FLOOD_SIZE})
             arrived = session.finish_flood()
             elapsed = time.perf_counter() - started
+            cpu[peer].append((session.cpu() - before) / count)
             _check_flood(session, arrived, count, FLOOD_SIZE)
             return [count / elapsed]
 
         for peer, rates in round.slices(sessions, ask).items():
             round.add("flood", peer, statistics.median(rates))
+            if peer.has_middle:
+                round.add("cpu flood", peer, statistics.median(cpu[peer]))
 
 
 def _check_flood(session: Session, arrived: Flood, count: int, size: int) -> None:

@@ -97,6 +97,7 @@ ROWS = [
     Row("cpu 1 MB", "1 MB: CPU", "ms", 1e3, (times_pump(1.3), times_less_than_rass(40))),
     Row("cpu 10 MB", "10 MB: CPU per MB", "ms", 1e2),
     Row("flood", "200 B notifications, thousands a second", "k/s", 1e-3, (share_of_pump(0.4),)),
+    Row("cpu flood", "200 B notifications: CPU for each", "µs", 1e6),
     *_publish(10),
     *_publish(100, 1.0),
     *_publish(1000, 12.0),
@@ -169,15 +170,15 @@ def markdown(results: Results) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in [HEAD, rule, *table(results)])
 
 
-def machine() -> str:
-    """What the figures depend on."""
+def machine(load: float) -> str:
+    """What the figures depend on; `load` is the load average before the run."""
     release = ".".join(platform.release().split(".")[:2])
     system = f"{platform.system()} {release} {platform.machine()}"
     return " · ".join(
         [
             f"{platform.python_implementation()} {platform.python_version()}",
             system,
-            f"{_cpu()}, {os.cpu_count()} cores",
+            f"{_cpu()}, {os.cpu_count()} cores, load {load:.1f} before",
             ", ".join(f"{name} {version}" for name in PACKAGES if (version := _version(name))),
         ]
     )
