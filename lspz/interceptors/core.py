@@ -89,7 +89,7 @@ def read_report(raw: bytes) -> CoreReport | None:
         report = _report(raw)
     except (msgspec.MsgspecError, RecursionError):
         return None
-    return report if report.kind == "full" else None
+    return None if report.kind == "unchanged" else report
 
 
 def as_it_is(value: CoreParams | CoreReport) -> CoreParams | CoreReport:

@@ -266,9 +266,7 @@ class DiagnosticsCompressor(Interceptor[Any, Any]):
         """Return a compact model or folded diagnostics. Empty and unchanged reports stay as they are."""
         if method == PUBLISH:
             return self.push(params)
-        if getattr(params, "kind", None) == "full":
-            return self.pull(params)
-        return params
+        return self.pull(params) if hasattr(params, "items") else params
 
     def push(self, params: Any) -> Any:
         """The params in this form. Raises CannotCompress."""

@@ -106,7 +106,7 @@ class _Restorer:
         self._delta = strategies.enable_range_delta
         self._spans: list[Span] = []
         self._plain: dict[tuple[Span, str], list[int]] = {}
-        self._folded: dict[tuple[Span, str], int] = {}
+        self._folded: dict[tuple[Span, str], list[int]] = {}
         self._hidden: list[int] = []  # those whose position stands in another's message
         read = [wide.read_diagnostic(msgspec.json.decode(item)) for item in raw]
         for i, d in enumerate(read):
@@ -114,11 +114,10 @@ class _Restorer:
             self._plain.setdefault((self._spans[i], _text(d.message)), []).append(i)
         for found in kind.group(read, strategies, by_source=True):
             if len(found.spans) > 1:
-                # the members of a group are told by identity of the first, and by equality of the others' text and span
-                members = [i for span in found.spans for i in self._plain[span, found.message]]
-                first = next(i for i in members if self._spans[i] == found.spans[0])
-                self._folded[found.spans[0], kind.folded_message(found)] = first
-                self._hidden += [i for i in members if i != first]
+                places = ((span, found.message) for span in found.spans)
+                members = list(dict.fromkeys(i for place in places for i in self._plain[place]))
+                self._folded[found.spans[0], kind.folded_message(found)] = members
+                self._hidden += members[1:]
 
     def restore(self, sent: Iterable[Raw], requested: Span) -> list[Raw] | None:
         """The diagnostics to send in place of those the client sent; None when they are the same."""
@@ -139,7 +138,8 @@ class _Restorer:
         span, message = range_span(value["range"]), value["message"]
         text = message if isinstance(message, str) else message["value"]
         if (span, text) in self._folded:
-            return [self._folded[span, text]]
+            members = self._folded[span, text]
+            return [i for i in members if _touches(self._spans[i], requested)] or members[:1]
         return self._same_code(self._plain.get((span, text), []), value.get("code"))
 
     def _find_entry(self, entry: Any, requested: Span) -> list[int]:

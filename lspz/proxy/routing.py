@@ -153,7 +153,7 @@ class _Report(msgspec.Struct):
 
 
 def _is_full(payload: bytes) -> bool:
-    return payload != b"null" and msgspec.json.decode(payload, type=_Report).kind == "full"
+    return payload != b"null" and msgspec.json.decode(payload, type=_Report).kind != "unchanged"
 
 
 class _PullParams(msgspec.Struct):
