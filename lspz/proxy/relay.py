@@ -35,8 +35,20 @@ Decision = bytes | None | Awaitable[bytes | None]
 """The body to send (the very body that came in: its original bytes go out), None to send nothing, or either later."""
 
 
+MAX_PLAIN = 4096
+"""Beginnings of frames that are remembered; a server uses some hundred."""
+
+BEGINNING = 200
+"""Bytes in which a frame's params must begin for its beginning to be remembered."""
+
+_PARAMS = b',"params":'
+
+
 class Route(Protocol):
     """What a lane asks about the messages of its direction."""
+
+    needs_no_ledger: bool
+    """Whether a request that is not watched may go on unheard of, like a notification."""
 
     @property
     def watched(self) -> Container[str]:
@@ -93,6 +105,8 @@ class Lane:
         self._route = route
         self._ended = ended
         self._frames = FrameReader()
+        self._plain: dict[bytes, int] = {}  # how frames begin that nobody watches, and how long they are
+        self._watched: Container[str] | None = None  # what was watched when those were learned
         self._holding = False  # the incomplete body is one to hold: do not ask again
         self._passed: Sniffed | None = None  # what is known of the body being passed on
         self._holds = 0  # reasons to read nothing
@@ -106,10 +120,42 @@ class Lane:
         if self._waiting is not None:
             self._backlog.append(data)
             return
-        buffer, spans = self._frames.feed(data)
-        if self._frames.noise:
+        frames = self._frames
+        if self._watched is not self._route.watched:
+            self._watched = self._route.watched
+            self._plain.clear()
+        if self._plain and frames.size <= SMALL and not frames.passing:
+            data = frames.take() + data
+            if skimmed := self._skim(data):
+                self._sink.write(data[:skimmed] if skimmed < len(data) else data)
+                data = data[skimmed:]
+                if not data:
+                    return
+        buffer, spans = frames.feed(data)
+        if frames.noise:
             self._log_noise()
         self._forward(buffer, spans, 0)
+
+    # floods
+
+    def _skim(self, data: bytes) -> int:
+        """How many bytes at the start are whole frames that begin like ones nobody had to see.
+
+        Looking up a beginning, up to the params, is all that is done with such a frame.
+        """
+        known, find, end = self._plain, data.find, len(data)
+        position = 0
+        while size := known.get(data[position : find(_PARAMS, position, position + BEGINNING)]):
+            if position + size > end:
+                break
+            position += size
+        return position
+
+    def _learn(self, buffer: bytes, start: int, body: int, stop: int) -> None:
+        """Remember how an unwatched notification (or request, where those need no ledger) begins."""
+        params = buffer.find(_PARAMS, body, start + BEGINNING)
+        if params > 0 and start < body and len(self._plain) < MAX_PLAIN:
+            self._plain[buffer[start:params]] = stop - start
 
     def eof_received(self) -> None:
         """Hear that nothing more will come."""
@@ -125,7 +171,8 @@ class Lane:
 
     def _forward(self, buffer: bytes, spans: list[Span], index: int) -> None:
         """Hand on the spans from `index` on: untouched neighbours in one write."""
-        write, watched = self._sink.write, self._route.watched
+        route = self._route
+        write, watched, handle, learns = self._sink.write, route.watched, route.handle, route.needs_no_ledger
         if spans:
             self._holding = False
         run = end = -1  # the bytes that wait to be written as they came
@@ -144,8 +191,15 @@ class Lane:
                         self._name,
                         len(message),
                     )
-                elif envelope.method is None or envelope.id or envelope.method in watched:
-                    decision = self._decide(envelope, message)
+                elif envelope.method is not None and not envelope.id and envelope.method not in watched:
+                    if learns:
+                        self._learn(buffer, start, body, stop)
+                else:
+                    decision: Decision = message
+                    try:  # whatever the route raises, the original goes out
+                        decision = handle(envelope, message)
+                    except Exception:
+                        log.exception("%s: lspz failed at a message; it goes on as it is", self._name)
                     if decision is not message:
                         if run >= 0:
                             write(buffer[run:end])
@@ -173,7 +227,7 @@ class Lane:
             end = stop
         if run >= 0:
             write(buffer[run:end] if run or end < len(buffer) else buffer)
-        if self._frames.is_open and (head := self._frames.head) is not None:
+        if self._frames.held is not None and (head := self._frames.head) is not None:
             self._consider_passing(*head)
 
     def _read_long(self, message: bytes) -> Envelope | None:
@@ -186,14 +240,6 @@ class Lane:
         elif sniffed.late_id and sniffed.envelope.method is None:
             return read_envelope(message)
         return sniffed.envelope
-
-    def _decide(self, envelope: Envelope, message: bytes) -> Decision:
-        """Ask the route; whatever it raises, the original goes out."""
-        try:
-            return self._route.handle(envelope, message)
-        except Exception:
-            log.exception("%s: a message was not understood by lspz; it goes on as it is", self._name)
-        return message
 
     # bodies passed on while they arrive
 

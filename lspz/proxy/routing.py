@@ -167,6 +167,8 @@ class _PullRequest(msgspec.Struct):
 class FromClient:
     """The route of what the client says."""
 
+    needs_no_ledger = False
+
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
         self._features = conversation.features
@@ -298,6 +300,8 @@ class _Cancel(msgspec.Struct):
 
 class FromServer:
     """The route of what the server says."""
+
+    needs_no_ledger = True
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation

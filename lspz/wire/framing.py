@@ -70,10 +70,12 @@ class FrameReader:
         self.noise: list[bytes] = []
         self.tail = b""
         self._parts: list[bytes] = []
-        self._size = 0  # bytes in _parts
+        self.size = 0
+        """Bytes that are held."""
         self._need = 0  # bytes that _parts must reach before looking again is worth it
         self._passing = 0  # bytes of the current body still to come while it is passed on
-        self._open: Span | None = None  # the incomplete frame at the start of _parts: start, body, stop
+        self.held: Span | None = None
+        """The incomplete frame that is held: offsets into what is held."""
         self._known: dict[bytes, int] = {}  # header blocks seen before, and the lengths they say
 
     def feed(self, data: bytes) -> tuple[bytes, list[Span]]:
@@ -94,12 +96,10 @@ class FrameReader:
             spans.append((0, PASSED, position))
         elif self._parts:
             self._parts.append(data)
-            self._size += len(data)
-            if self._size < self._need:
+            self.size += len(data)
+            if self.size < self._need:
                 return data, spans
-            data = b"".join(self._parts)
-            self._parts.clear()
-            self._open = None
+            data = self.take()
         self._scan(data, position, spans)
         return data, spans
 
@@ -126,7 +126,7 @@ class FrameReader:
             stop = body + length
             if stop > end:
                 self._keep(data, position, stop - position)
-                self._open = (start - position, body - position, stop - position)
+                self.held = (start - position, body - position, stop - position)
                 return
             spans.append((start, body, stop))
             position = stop
@@ -163,34 +163,37 @@ class FrameReader:
 
     def _keep(self, data: bytes, position: int, need: int) -> None:
         self._parts = [data[position:] if position else data]
-        self._size = len(data) - position
+        self.size = len(data) - position
         self._need = need
 
     @property
     def head(self) -> tuple[bytes, int] | None:
         """The first bytes of an incomplete body over `CUT_THROUGH`, and its whole length; None when there is none."""
-        if self._open is None:
+        if self.held is None:
             return None
-        _, body, stop = self._open
+        _, body, stop = self.held
         if stop - body <= CUT_THROUGH:
             return None
         return self._parts[0][body : body + CUT_THROUGH], stop - body
 
     def release(self) -> bytes:
         """Stop holding the incomplete frame: return its bytes so far; the rest is passed on as it arrives."""
-        assert self._open is not None
-        start, body, stop = self._open
-        data = b"".join(self._parts)
-        self._parts.clear()
-        self._open = None
+        assert self.held is not None
+        start, body, stop = self.held
+        data = self.take()
         self._passing = stop - len(data)
         self.tail = data[max(body, len(data) - TAIL) :]
         return header(stop - body) + data[body:] if start == body else data[start:]
 
-    @property
-    def is_open(self) -> bool:
-        """Whether an incomplete frame is held."""
-        return self._open is not None
+    def take(self) -> bytes:
+        """Take back what is held and incomplete, to feed it again with what follows."""
+        if not self.size:
+            return b""
+        data = b"".join(self._parts)
+        self._parts.clear()
+        self.size = 0
+        self.held = None
+        return data
 
     @property
     def passing(self) -> int:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lspz.proxy.relay import Decision, Lane, Sink
 from lspz.wire.framing import CUT_THROUGH, MAX_HELD, frame, header
@@ -42,6 +44,7 @@ class Claims:
         self, methods: set[str], decide: Callable[[bytes], Decision], responses: set[bytes] | None = None
     ) -> None:
         self.watched = methods
+        self.needs_no_ledger = True
         self.decide = decide
         self.responses = responses or set()
         self.noted: list[tuple[Kind, bytes]] = []
@@ -230,3 +233,54 @@ def test_a_route_that_fails_sends_the_original() -> None:
     made.lane.data_received(frame(notification("m")) * 2)
 
     assert made.target.data == frame(notification("m")) * 2
+
+
+MESSAGES = st.one_of(
+    st.builds(
+        lambda method, size: notification(method, size),
+        st.sampled_from(["plain", "other", "change", "drop"]),
+        st.sampled_from([0, 1, 2, 150, 5000]),
+    ),
+    st.sampled_from(
+        [
+            b'{"jsonrpc":"2.0","id":1,"result":{"a":1,"params":2}}',
+            b'{"jsonrpc":"2.0","id":2,"method":"plain","params":{}}',
+            b'{"params":{},"method":"change"}',
+            b'{"method":"plain"}',
+            b"not json",
+            b"",
+        ]
+    ),
+)
+
+
+@given(st.lists(MESSAGES, max_size=40), st.lists(st.integers(1, 700), max_size=60))
+def test_a_stream_comes_out_the_same_however_it_is_cut(messages: list[bytes], pieces: list[int]) -> None:
+    """What is remembered of frames' beginnings changes nothing: neither which message is seen nor what goes out."""
+    route = Claims({"change", "drop"}, lambda body: None if b'"drop"' in body else b"{}")
+    made = Made(route)
+    stream = b"".join(map(frame, messages))
+
+    position = 0
+    for size in [*pieces, len(stream)]:
+        made.lane.data_received(stream[position : position + size])
+        position += size
+
+    def expected(message: bytes) -> bytes:
+        if b'"drop"' in message:
+            return b""
+        return frame(b"{}") if b'"change"' in message else frame(message)
+
+    assert made.target.data == b"".join(map(expected, messages))
+
+
+def test_what_is_watched_from_now_on_is_seen_from_now_on() -> None:
+    """Beginnings that were learned before the client said who it is count no longer."""
+    route = Claims(set(), lambda body: b"{}")
+    made = Made(route)
+    plain = frame(notification("change"))
+    made.lane.data_received(plain * 3)
+    route.watched = {"change"}
+    made.lane.data_received(plain + frame(notification("other")))
+
+    assert made.target.data == plain * 3 + frame(b"{}") + frame(notification("other"))
