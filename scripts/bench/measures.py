@@ -104,8 +104,15 @@ def latency(round: Round, peers: Sequence[Peer]) -> None:
     """Small requests, answers of several sizes, one at a time; CPU time of the middle process meanwhile."""
     with ExitStack() as stack:
         sessions = round.open(peers, stack)
+        round.each(sessions, lambda peer: _some_notifications(sessions[peer]))
         for name in SIZES:
             _latency_of(name, round, sessions)
+
+
+def _some_notifications(session: Session) -> None:
+    """No real session is without, and a relay may go another way once it has seen some."""
+    session.begin_flood("bench/flood", {"count": 20, "size": FLOOD_SIZE})
+    session.finish_flood()
 
 
 def _latency_of(name: str, round: Round, sessions: Mapping[Peer, Session]) -> None:
