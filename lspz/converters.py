@@ -66,9 +66,9 @@ def _hook(read: Callable[[Any], Any]) -> Callable[[Any, type], Any]:
 def _read_report(converter: cattrs.Converter, value: Any) -> Any:
     if value is None:
         return None
-    if value.get("kind") == "unchanged" or "items" not in value:
-        return converter.structure(value, types.RelatedUnchangedDocumentDiagnosticReport)
-    return wide.read_full_report(value)  # whatever its kind is called: gopls 0.23 leaves it empty
+    if wide.is_full(value):
+        return wide.read_full_report(value)
+    return converter.structure(value, types.RelatedUnchangedDocumentDiagnosticReport)
 
 
 def _read_notebook_filter(converter: cattrs.Converter, value: Any) -> Any:

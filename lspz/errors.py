@@ -39,7 +39,11 @@ class BackendDied(BackendError):
 
 
 class BackendRefused(BackendError):
-    """The backend answered a request of lspz's own with an error."""
+    """The backend answered a request of lspz's own with an error; `code` is the answer's."""
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class DiagnosticsTimeout(LspzError):

@@ -53,6 +53,7 @@ def main(argv: list[str]) -> int:
         log_file = values.get("log_file")
         if isinstance(log_file, str):
             _check_log_file(log_file)
+        _check_streams()
         early = EarlySignals()
         process = early.watch(spawn(backend))
     except ConfigError as error:
@@ -75,6 +76,14 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
         return argv, []
     at = argv.index("--")
     return argv[:at], argv[at + 1 :]
+
+
+def _check_streams() -> None:
+    for number, name in enumerate(("stdin", "stdout")):
+        try:
+            os.fstat(number)
+        except OSError:
+            raise ConfigError(f"{name} is closed, and a client speaks over it") from None
 
 
 def _check_log_file(path: str) -> None:

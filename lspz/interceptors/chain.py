@@ -46,6 +46,7 @@ class Chain:
 
         Raises whatever an interceptor raises; the caller sends the original then.
         """
+        converter = self._converter  # made first: it resolves lsprotocol's forward references, which types depend on
         type_ = payload_type(method, direction)
         payload = raw
         for interceptor in self._interceptors:
@@ -56,17 +57,17 @@ class Chain:
             value: Any = None
             if typed is None:
                 value = msgspec.json.decode(payload)
-                typed = value if type_ is None else self._converter.structure(value, type_)
-            before = None if interceptor.compresses else self._converter.unstructure(typed)
+                typed = value if type_ is None else converter.structure(value, type_)
+            before = None if interceptor.compresses else converter.unstructure(typed)
             result = await interceptor.intercept(method, typed, direction)
             if result is None:
                 return None
             if interceptor.compresses:
                 if result is not typed:
-                    smaller = msgspec.json.encode(self._converter.unstructure(result))
+                    smaller = msgspec.json.encode(converter.unstructure(result))
                     payload = smaller if len(smaller) < len(payload) else payload
                 continue
-            after = self._converter.unstructure(result)
+            after = converter.unstructure(result)
             if type_ is not None and not isinstance(result, type(typed)):
                 return msgspec.json.encode(after)  # a compact model: no type that the next interceptor could read
             if after != before:

@@ -85,9 +85,9 @@ def is_compact(value: object) -> bool:
     entries = value.get("diagnostics")
     if not isinstance(entries, list):
         return False
-    if "kind" in value and "items" not in value:
-        return True
-    return bool(entries) and isinstance(entries[0], Mapping) and "r" in entries[0]
+    if "uri" not in value:
+        return "kind" in value and "items" not in value
+    return bool(entries) and isinstance(entries[0], Mapping) and "r" in entries[0] and "range" not in entries[0]
 
 
 def read_params(value: Mapping[str, Any]) -> CompactDiagnosticsParams:

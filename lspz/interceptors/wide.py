@@ -71,6 +71,10 @@ def _position(value: Any) -> types.Position:
     line, character = value["line"], value["character"]
     if type(line) is not int or type(character) is not int:
         raise TypeError(f"a position must be two integers, not {value!r}")
+    return _make_position(line, character)
+
+
+def _make_position(line: int, character: int) -> types.Position:
     position = _new(types.Position)
     _set_line(position, line)
     _set_character(position, character)
@@ -87,12 +91,10 @@ def read_range(value: Any) -> types.Range:
 
 def make_range(start_line: int, start_character: int, end_line: int, end_character: int) -> types.Range:
     """A range from its four numbers, which may be any integers."""
-    return read_range(
-        {
-            "start": {"line": start_line, "character": start_character},
-            "end": {"line": end_line, "character": end_character},
-        }
-    )
+    result = _new(types.Range)
+    _set_start(result, _make_position(start_line, start_character))
+    _set_end(result, _make_position(end_line, end_character))
+    return result
 
 
 def read_diagnostic(value: Any) -> WideDiagnostic:
@@ -247,6 +249,11 @@ def write_params(params: types.PublishDiagnosticsParams) -> dict[str, Any]:
     return out
 
 
+def is_full(report: Mapping[str, Any]) -> bool:
+    """Whether a report (JSON) has diagnostics, whatever its kind is called: gopls 0.23 leaves it empty."""
+    return report.get("kind") != "unchanged" and "items" in report
+
+
 def read_full_report(value: Any) -> WideFullReport:
     """A full report from its JSON. Raises KeyError or TypeError."""
     return WideFullReport(
@@ -275,7 +282,7 @@ def read_related_documents(value: Any) -> dict[str, AnyReport] | None:
         return None
     reports: dict[str, AnyReport] = {}
     for uri, report in value.items():
-        if report["kind"] == "full":
+        if is_full(report):
             reports[uri] = types.FullDocumentDiagnosticReport(
                 [read_diagnostic(d) for d in _list(report["items"])], result_id=report.get("resultId")
             )

@@ -24,6 +24,7 @@ from ..interceptors.diagnostics import CompactDiagnosticReport, CompactDiagnosti
 from ..transports import Transport
 from ..transports.memory import memory_pair
 from ..transports.messages import MessageChannel
+from ..wire.uris import uri_key
 from .backend import LspzBackend
 from .protocol import ClientProtocol, shared_converter
 from .server import LspzServer
@@ -37,6 +38,11 @@ DIAGNOSTICS_LIMIT = 30.0
 
 SETTLE = 1.0
 """Seconds that an empty list of a server that publishes is not believed: some publish one before they have looked."""
+
+ASK_AGAIN = 0.2
+"""Seconds until a server that cancelled a pull, or says that contents were modified, is asked again, as LSP has it."""
+
+_ASK_AGAIN = (types.LSPErrorCodes.ServerCancelled, types.LSPErrorCodes.ContentModified)
 
 STOP_LIMIT = 5.0
 """Seconds a server has to answer `shutdown`."""
@@ -149,11 +155,11 @@ class Proxy:
             if path is None:
                 raise DocumentNotOpen(f"{uri}: is no file; pass its text")
             text = await asyncio.to_thread(Path(path).read_text, encoding="utf-8")
-        known = self._documents.get(uri)
+        known = self._documents.get(uri_key(uri))
         if known is None:
             ending = os.path.splitext(urlsplit(uri).path)[1]
             item = types.TextDocumentItem(uri, language or LANGUAGES.get(ending, ending[1:] or "plaintext"), 1, text)
-            self._documents[uri] = _Document(1)
+            self._documents[uri_key(uri)] = _Document(1)
             self._client.text_document_did_open(types.DidOpenTextDocumentParams(item))
             return
         known.version += 1
@@ -172,7 +178,7 @@ class Proxy:
         Asks a server that can be asked, else waits for it to publish. Raises DocumentNotOpen; DiagnosticsTimeout when
         nothing came within `limit` seconds, which says nothing about the document; BackendDied, BackendRefused.
         """
-        document = self._documents.get(uri)
+        document = self._documents.get(uri_key(uri))
         if document is None:
             raise DocumentNotOpen(f"{uri}: open it first")
         serving = self._running()
@@ -183,7 +189,7 @@ class Proxy:
             document.changed.clear()
             await self._first_of(serving, min(left, SETTLE), document.changed, self._pulls)
         if self._pulls.is_set():
-            return await self._pull(uri, document.version, limit)
+            return await self._pull(uri, document.version, limit, end)
         if document.published is not None:
             return document.published
         if serving.done():
@@ -199,13 +205,20 @@ class Proxy:
             for wait in waits:
                 wait.cancel()
 
-    async def _pull(self, uri: str, version: int, limit: float) -> CompactDiagnosticsParams:
+    async def _pull(self, uri: str, version: int, limit: float, end: float) -> CompactDiagnosticsParams:
         question = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
-        answer = self._client.text_document_diagnostic_async(question)
-        try:
-            report: Any = await self._ask(answer, "textDocument/diagnostic", limit)
-        except TimeoutError:
-            raise DiagnosticsTimeout(f"{uri}: no diagnostics for version {version} within {limit:g} s") from None
+        while True:
+            left = max(end - asyncio.get_running_loop().time(), 0.0)
+            try:
+                answer = self._client.text_document_diagnostic_async(question)
+                report: Any = await self._ask(answer, "textDocument/diagnostic", left)
+                break
+            except TimeoutError:
+                raise DiagnosticsTimeout(f"{uri}: no diagnostics for version {version} within {limit:g} s") from None
+            except BackendRefused as refused:
+                if refused.code not in _ASK_AGAIN or not left:
+                    raise
+                await asyncio.sleep(min(ASK_AGAIN, left))
         if isinstance(report, CompactDiagnosticReport):
             entries = report.diagnostics
         elif isinstance(report, types.RelatedFullDocumentDiagnosticReport):
@@ -218,7 +231,7 @@ class Proxy:
         """The server published diagnostics: they count if they are for the open version, or say no version."""
         if not isinstance(params, CompactDiagnosticsParams):
             params = CompactDiagnosticsParams(params.uri, compact(params.diagnostics, self._strategies), params.version)
-        document = self._documents.get(params.uri)
+        document = self._documents.get(uri_key(params.uri))
         if document is None or params.document_version not in (None, document.version):
             return
         document.published = attrs.evolve(params, document_version=document.version)
@@ -260,7 +273,7 @@ class Proxy:
             except JsonRpcException as error:
                 if error.code == BACKEND_DIED:
                     raise BackendDied(f"{what}: {error.message}") from error
-                raise BackendRefused(f"{what}: {error.message} ({error.code})") from error
+                raise BackendRefused(f"{what}: {error.message} ({error.code})", error.code) from error
             except ConnectionError as error:
                 raise BackendDied(f"{what}: {error}") from error
         answer.cancel()

@@ -18,6 +18,7 @@ from ..interceptors import diagnostics as kind
 from ..interceptors import diagnostics_json, wide
 from ..interceptors.diagnostics import Span
 from ..interceptors.strategies import CompressionConfig
+from ..wire.uris import uri_key
 
 MAX_BYTES = 32 * 1024 * 1024
 """Bytes of original diagnostics that are remembered, over all documents. The document whose list is oldest is forgotten
@@ -36,18 +37,22 @@ class Originals:
 
     def remember(self, uri: str, method: str, payload: bytes) -> None:
         """Keep the params or report (JSON) that came last for a document by this method."""
-        key = (uri, method)
+        key = (uri_key(uri), method)
         self._size += len(payload) - len(self._payloads.pop(key, b""))
         self._payloads[key] = payload
         while self._size > self._limit and self._payloads:
             _, oldest = self._payloads.popitem(last=False)
             self._size -= len(oldest)
 
+    def forget(self, uri: str, method: str) -> None:
+        """The client got something else by this method: what was kept of the document is out of date."""
+        self._size -= len(self._payloads.pop((uri_key(uri), method), b""))
+
     def of(self, uri: str) -> list[Raw]:
         """The diagnostics (JSON) of a document."""
         found: list[Raw] = []
         for method in (kind.PUBLISH, kind.PULL):
-            payload = self._payloads.get((uri, method))
+            payload = self._payloads.get((uri_key(uri), method))
             if payload is not None:
                 lists = msgspec.json.decode(payload, type=_Lists)
                 found += lists.diagnostics or lists.items

@@ -43,6 +43,7 @@ class SharedProtocol(JsonRPCProtocol):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._send: Callable[[bytes], None] | None = None
         self._raw_ids: dict[Any, bytes] = {}  # ids of the peer's requests in progress here, as it wrote them
+        self._handling: set[bytes] = set()  # and their keys, from when they were accepted
 
     def connect(self, send: Callable[[bytes], None]) -> None:
         """From now on write message bodies with `send`, which is called on this event loop's thread."""
@@ -67,8 +68,21 @@ class SharedProtocol(JsonRPCProtocol):
 
     def is_handling(self, raw_id: bytes) -> bool:
         """Whether the request with this id is being handled here."""
-        key = id_key(raw_id)
-        return any(id_key(raw) == key for raw in self._raw_ids.values())
+        return id_key(raw_id) in self._handling
+
+    def deliver_soon(self, body: bytes, raw_id: bytes = b"") -> None:
+        """Handle a message once what came with it is on its way, so that what a handler sends comes behind.
+
+        `raw_id` is that of a request, which counts as being handled from now on. Messages are handled in order.
+        """
+        if raw_id:
+            self._handling.add(id_key(raw_id))
+        self.soon(self.deliver, body)
+
+    def soon(self, call: Callable[..., None], *arguments: Any) -> None:
+        """Call something after the messages that are being handed on."""
+        assert self._loop is not None
+        self._loop.call_soon(call, *arguments)
 
     def deliver(self, body: bytes) -> None:
         """Handle a message that is for pygls. A request that cannot be understood is answered with an error."""
@@ -125,7 +139,9 @@ class SharedProtocol(JsonRPCProtocol):
         body = json.dumps(data, default=self._serialize_message, separators=(",", ":")).encode()
         id_: Any = getattr(data, "id", None)
         if id_ in self._raw_ids and not hasattr(data, "method"):
-            body = _with_id(body, id_, self._raw_ids.pop(id_))
+            raw = self._raw_ids.pop(id_)
+            self._handling.discard(id_key(raw))
+            body = _with_id(body, id_, raw)
         loop, send = self._loop, self._send
         if loop is None or send is None:
             log.info("a message could not be sent: nobody is connected")
@@ -174,4 +190,4 @@ class FacadeProtocol(SharedProtocol, LanguageServerProtocol):
         """Call the handler a user registered for a message that the backend answers, if there is one."""
         handler = self.fm.features.get(method)
         if handler is not None:
-            self._execute_handler(f"handler:{method}", handler, self._check_handler_result, (params,))
+            self.soon(self._execute_handler, f"handler:{method}", handler, self._check_handler_result, (params,))

@@ -13,12 +13,12 @@ import logging
 from collections.abc import Awaitable, Callable, Container
 from typing import Protocol
 
+from msgspec import Raw
+
 from ..transports import Channel
-from ..wire.framing import MAX_HELD, PASSED, FrameReader, Span, frame, header
+from ..wire.framing import HEAD, MAX_HELD, PASSED, TAIL, FrameReader, Span, frame, header
 from ..wire.messages import (
     SMALL,
-    SNIFF,
-    TAIL_ID,
     UNREADABLE,
     Envelope,
     Kind,
@@ -42,6 +42,7 @@ BEGINNING = 200
 """Bytes in which a frame's params must begin for its beginning to be remembered."""
 
 _PARAMS = b',"params":'
+_SOME_ID = Raw(b"0")
 
 
 class Route(Protocol):
@@ -198,8 +199,14 @@ class Lane:
                     decision: Decision = message
                     try:  # whatever the route raises, the original goes out
                         decision = handle(envelope, message)
-                    except Exception:
-                        log.exception("%s: lspz failed at a message; it goes on as it is", self._name)
+                    except Exception as error:
+                        log.warning(
+                            "%s sent %s, which lspz cannot handle (%r); it goes on as it is",
+                            self._name,
+                            envelope.method or "an answer",
+                            error,
+                        )
+                        log.debug("the error in full", exc_info=error)
                     if decision is not message:
                         if run >= 0:
                             write(buffer[run:end])
@@ -232,10 +239,10 @@ class Lane:
 
     def _read_long(self, message: bytes) -> Envelope | None:
         """The envelope of a body over `SMALL` bytes, from its head and its end where they tell."""
-        sniffed = sniff(message[:SNIFF])
+        sniffed = sniff(message[:HEAD])
         if sniffed is None:
             return read_envelope(message)
-        if sniffed.late_id and (raw := late_id(message[-TAIL_ID:])):
+        if sniffed.late_id and (raw := late_id(message[-TAIL:])):
             sniffed.envelope.id = raw
         elif sniffed.late_id and sniffed.envelope.method is None:
             return read_envelope(message)
@@ -247,8 +254,8 @@ class Lane:
         """Decide whether an incomplete long body is passed on from now on, as nobody needs to see it."""
         if self._holding:
             return
-        sniffed = sniff(head[:SNIFF])
-        if sniffed is None and len(head) < SNIFF:
+        sniffed = sniff(head[:HEAD])
+        if sniffed is None and len(head) < HEAD:
             return
         if length > MAX_HELD:
             log.warning(
@@ -267,6 +274,8 @@ class Lane:
         envelope = sniffed.envelope
         if envelope.method is None and sniffed.late_id:
             return self._route.claims_unknown_response()
+        if sniffed.late_id and self._route.claims(Envelope(_SOME_ID, envelope.method)):
+            return True  # a notification by its head, but it may be a request
         return self._route.claims(envelope)
 
     def _end_passing(self) -> None:
@@ -300,15 +309,18 @@ class Lane:
             body: bytes | None = message
             try:
                 body = await decision
-            except Exception:
-                log.exception("%s: an interceptor failed; the message goes on as it is", self._name)
-            if body is not None:
-                self._sink.write(frame(body))
-            self._waiting = None
-            self._forward(buffer, spans, index)
-            while self._backlog and self._waiting is None:
-                self.data_received(self._backlog.pop(0))
-            self.release_source()
+            except Exception as error:
+                log.warning("%s: an interceptor failed (%r); the message goes on as it is", self._name, error)
+                log.debug("the error in full", exc_info=error)
+            try:
+                if body is not None:
+                    self._sink.write(frame(body))
+                self._waiting = None
+                self._forward(buffer, spans, index)
+                while self._backlog and self._waiting is None:
+                    self.data_received(self._backlog.pop(0))
+            finally:
+                self.release_source()
 
         assert inspect.isawaitable(decision)
         self.hold_source()

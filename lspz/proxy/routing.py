@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -93,6 +94,11 @@ class Conversation:
         self._metrics.claim()
         run = self._chain.run(method, payload, direction)
 
+        def failed(error: Exception) -> bytes:
+            if direction is Direction.TO_CLIENT:
+                self._forget(method, payload, request)
+            return self._fail_open(body, method, error)
+
         def replaced(written: bytes | None) -> bytes | None:
             if written is None:
                 return None if member == "params" and "id" not in outer else body
@@ -110,13 +116,13 @@ class Conversation:
             try:
                 return replaced(run_inline(run))
             except Exception as error:
-                return self._fail_open(body, method, error)
+                return failed(error)
 
         async def later() -> bytes | None:
             try:
                 return replaced(await run)
             except Exception as error:
-                return self._fail_open(body, method, error)
+                return failed(error)
 
         return later()
 
@@ -127,6 +133,15 @@ class Conversation:
         elif method == diagnostics.PULL and request is not None and _is_full(payload):
             uri = msgspec.json.decode(request, type=_PullRequest).params.textDocument.uri
             self.originals.remember(uri, method, payload)
+
+    def _forget(self, method: str, payload: bytes, request: bytes | None) -> None:
+        """The client gets the server's own list, with `data`: what was kept before is out of date."""
+        with suppress(msgspec.MsgspecError):
+            if method == diagnostics.PUBLISH:
+                self.originals.forget(msgspec.json.decode(payload, type=_Published).uri, method)
+            elif method == diagnostics.PULL and request is not None:
+                uri = msgspec.json.decode(request, type=_PullRequest).params.textDocument.uri
+                self.originals.forget(uri, method)
 
     def _fail_open(self, body: bytes, method: str, error: Exception) -> bytes:
         self._metrics.fail_open()
@@ -164,6 +179,10 @@ class _PullRequest(msgspec.Struct):
     params: _PullParams
 
 
+def _as_it_is(envelope: Envelope, body: bytes) -> Decision:
+    return body
+
+
 class FromClient:
     """The route of what the client says."""
 
@@ -185,17 +204,17 @@ class FromClient:
         notifications: dict[str, Handler] = {"exit": self._exit}
         for method in chain.methods(Direction.TO_CLIENT):
             requests[method] = self._keep
-        for method in chain.methods(Direction.TO_SERVER):
-            requests[method] = notifications[method] = self._intercept
         if conversation.form != "passthrough":
             requests["textDocument/codeAction"] = self._code_action
-        for method in features.notifications:
+        for method in features.notifications - notifications.keys():
             notifications[method] = self._deliver_copy
         if features.any:
-            notifications["exit"] = self._exit
             notifications["$/cancelRequest"] = self._cancel
         if features.has_commands:
             requests["workspace/executeCommand"] = self._command
+        for method in chain.methods(Direction.TO_SERVER):  # what the user's interceptor leaves of it goes the usual way
+            requests[method] = self._intercepted(requests.get(method, self._keep))
+            notifications[method] = self._intercepted(notifications.get(method, _as_it_is))
         self._requests = requests
         self._notifications = self.watched = notifications
 
@@ -224,13 +243,13 @@ class FromClient:
         if method is None:
             if not self._facade.is_own(bytes(envelope.id)):
                 return body
-            self._facade.deliver(body)
+            self._facade.deliver_soon(body)
             return None
         if not envelope.id:
             return self._notifications[method](envelope, body)
         handler = self._requests.get(method)
         if self._features.answers(method):
-            self._facade.deliver(body)
+            self._facade.deliver_soon(body, bytes(envelope.id))
             return None
         if handler is not None:
             return handler(envelope, body)
@@ -257,11 +276,23 @@ class FromClient:
         self._conversation.session.client_request(bytes(envelope.id), envelope.method, body)
         return body
 
-    def _intercept(self, envelope: Envelope, body: bytes) -> Decision:
-        assert envelope.method is not None
-        if envelope.kind is Kind.REQUEST:
-            self._keep(envelope, body)
-        return self._conversation.rewrite(body, "params", envelope.method, Direction.TO_SERVER)
+    def _intercepted(self, handler: Handler) -> Handler:
+        """Handle what the interceptors leave of a message."""
+
+        def intercepted(envelope: Envelope, body: bytes) -> Decision:
+            assert envelope.method is not None
+            left = self._conversation.rewrite(body, "params", envelope.method, Direction.TO_SERVER)
+            if left is None or isinstance(left, bytes):
+                return None if left is None else handler(envelope, left)
+
+            async def later() -> bytes | None:
+                waited = await left
+                handled = None if waited is None else handler(envelope, waited)
+                return handled if handled is None or isinstance(handled, bytes) else await handled
+
+            return later()
+
+        return intercepted
 
     def _code_action(self, envelope: Envelope, body: bytes) -> Decision:
         self.note(envelope)
@@ -271,7 +302,7 @@ class FromClient:
         return restore(body, conversation.originals, conversation.config.compression)
 
     def _deliver_copy(self, envelope: Envelope, body: bytes) -> Decision:
-        self._conversation.facade.deliver(body)
+        self._facade.deliver_soon(body)
         return body
 
     def _cancel(self, envelope: Envelope, body: bytes) -> Decision:
@@ -279,12 +310,12 @@ class FromClient:
         raw = msgspec.json.decode(body, type=_Cancel).params.id
         if not facade.is_handling(bytes(raw)):
             return body
-        facade.cancel(body)
+        facade.soon(facade.cancel, body)
         return None
 
     def _command(self, envelope: Envelope, body: bytes) -> Decision:
         if self._features.has_command((json.loads(body).get("params") or {}).get("command")):
-            self._conversation.facade.deliver(body)
+            self._conversation.facade.deliver_soon(body, bytes(envelope.id))
             return None
         self.note(envelope)
         return body

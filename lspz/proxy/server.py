@@ -113,6 +113,8 @@ class LspzServer(LanguageServer):
         async def run() -> int:
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)):
+                if signal.getsignal(number) is signal.SIG_IGN:  # as under nohup
+                    continue
                 with suppress(NotImplementedError, ValueError, RuntimeError):  # Windows, or not the main thread
                     loop.add_signal_handler(number, self._on_signal, number, asyncio.current_task())
             return await main

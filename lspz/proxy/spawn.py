@@ -70,7 +70,7 @@ class EarlySignals:
         self._process: subprocess.Popen[bytes] | None = None
         self._caught: int | None = None
         for name in ("SIGTERM", "SIGINT", "SIGHUP"):
-            if hasattr(signal, name):
+            if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
                 signal.signal(getattr(signal, name), self._catch)
 
     def watch(self, process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:

@@ -27,7 +27,7 @@ class PipeChannel(StreamChannel):
         loop = asyncio.get_running_loop()
         source = _readable(self._source)
         target = _writable(self._target)
-        writes, _ = await loop.connect_write_pipe(lambda: Writing(receiver, self._flushed), target)
+        writes, _ = await loop.connect_write_pipe(lambda: Writing(receiver, self._flushed, self._closing), target)
         reads, _ = await loop.connect_read_pipe(lambda: Reading(receiver, self._ended), source)
         self._opened(reads, writes)
 

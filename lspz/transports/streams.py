@@ -20,6 +20,7 @@ class StreamChannel:
         self._early: list[bytes] = []  # written before the channel was open: the other side may be faster
         self._ended = asyncio.Event()
         self._flushed = asyncio.Event()
+        self._closing = asyncio.Event()  # nothing more is written, since we said so
 
     def _opened(self, reads: asyncio.ReadTransport, writes: asyncio.WriteTransport) -> None:
         writes.set_write_buffer_limits(high=HIGH_WATER)
@@ -32,7 +33,7 @@ class StreamChannel:
         """Queue bytes; nothing is raised when the peer is gone."""
         if self._writes is None:
             self._early.append(data)
-        elif not self._writes.is_closing():
+        elif not self._closing.is_set() and not self._writes.is_closing():
             self._writes.write(data)
 
     def pause_reading(self) -> None:
@@ -49,6 +50,7 @@ class StreamChannel:
         """Write what is queued, then tell the peer that nothing more will come. Reading goes on."""
         if self._writes is None or self._writes.is_closing():
             return
+        self._closing.set()
         if isinstance(self._writes, asyncio.Transport):  # a socket: reading goes on
             self._writes.write_eof()
         else:
@@ -58,6 +60,7 @@ class StreamChannel:
         """Write what is queued for at most `timeout` seconds, then give up both directions."""
         if self._writes is None or self._reads is None:
             return
+        self._closing.set()
         self._writes.close()
         if not await happens(self._flushed, timeout) and self._writes.get_write_buffer_size():
             self._writes.abort()
@@ -90,16 +93,17 @@ class Reading(asyncio.Protocol):
 class Writing(asyncio.BaseProtocol):
     """The writing side of a channel, as asyncio sees it."""
 
-    def __init__(self, receiver: Receiver, flushed: asyncio.Event) -> None:
+    def __init__(self, receiver: Receiver, flushed: asyncio.Event, closing: asyncio.Event) -> None:
+        self._closing = closing
         self.pause_writing = receiver.pause_writing  # type: ignore[method-assign]
         self.resume_writing = receiver.resume_writing  # type: ignore[method-assign]
         self._receiver = receiver
         self._flushed = flushed
 
     def connection_lost(self, error: Exception | None) -> None:
-        """All is written and the transport closed, or (with an error) the peer no longer reads."""
+        """All is written and the transport closed; unless that was asked for, the peer no longer reads."""
         self._flushed.set()
-        if error is not None:
+        if not self._closing.is_set():
             self._receiver.write_failed()
 
 

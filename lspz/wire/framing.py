@@ -24,6 +24,9 @@ CUT_THROUGH = 64 * 1024
 MAX_HELD = 64 * 1024 * 1024
 """Bytes. The largest body that is kept in memory in order to read it; real answers stay below 10 MB."""
 
+HEAD = 1024
+"""Bytes of a body's beginning that `head` shows as soon as they are there."""
+
 TAIL = 512
 """Bytes kept from the end of a passed body, where some servers write the `id` of an answer."""
 
@@ -41,8 +44,8 @@ PASSING = -1
 PASSED = -2
 
 _NAME = len(b"Content-Length: ")
-_PLAIN = re.compile(rb"Content-Length: (\d+)\r\n\r\n")
-_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d+)[ \t]*\r?\n", re.IGNORECASE)
+_PLAIN = re.compile(rb"Content-Length: (\d{1,18})\r\n\r\n")
+_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
 _REST = re.compile(rb"(?:[^\r\n][^\n]*\n)*\r?\n")
 _OTHER = re.compile(rb"[A-Za-z][A-Za-z0-9-]*[ \t]*:[^\r\n]*\r\n")
 _STRICT = re.compile(
@@ -98,6 +101,8 @@ class FrameReader:
             self._parts.append(data)
             self.size += len(data)
             if self.size < self._need:
+                if self.held is not None and len(self._parts[0]) < self.held[1] + HEAD:
+                    self._parts = [b"".join(self._parts)]  # `head` shows the first part
                 return data, spans
             data = self.take()
         self._scan(data, position, spans)

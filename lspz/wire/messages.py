@@ -13,14 +13,10 @@ from typing import Any
 
 import msgspec
 
+from .framing import HEAD
+
 SMALL = 4 * 1024
 """Bytes. Up to here the whole envelope is read (0.4 µs and up); of longer bodies first the head."""
-
-SNIFF = 1024
-"""Bytes of a body's head in which its id and method are looked for."""
-
-TAIL_ID = 512
-"""Bytes of a body's end in which an id that follows the long member is looked for."""
 
 
 class Kind(enum.Enum):
@@ -76,7 +72,7 @@ def _read_tolerantly(body: bytes) -> Envelope | None:
     try:
         message = json.loads(body, parse_int=_Number, parse_float=_Number)
     except (ValueError, RecursionError):
-        sniffed = sniff(body[:SNIFF])
+        sniffed = sniff(body[:HEAD])
         return sniffed.envelope if sniffed and sniffed.certain else None
     method = message.get("method") if isinstance(message, dict) else 0
     if method is not None and type(method) is not str:
@@ -141,11 +137,6 @@ def id_key(raw: bytes) -> bytes:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
-
-
-def response(raw_id: bytes, result: bytes) -> bytes:
-    """A successful answer to `raw_id` with a result that is already JSON."""
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (raw_id, result)
 
 
 def error_response(raw_id: bytes, code: int, message: str) -> bytes:

@@ -100,3 +100,13 @@ def test_the_log_can_go_to_a_file(tmp_path: Path) -> None:
 
     assert done.stderr == ""
     assert "INFO lspz: no message was rewritten" in path.read_text()
+
+
+@pytest.mark.parametrize("redirection", ["<&-", ">&-"])
+def test_a_closed_stream_is_named(redirection: str) -> None:
+    """A client speaks over stdin and stdout; without one of them nothing is started."""
+    command = f"exec '{sys.executable}' -m lspz -- '{sys.executable}' -c 'print(1)' {redirection}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 2
+    assert "is closed, and a client speaks over it" in done.stderr
+    assert "Traceback" not in done.stderr

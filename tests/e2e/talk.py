@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -102,10 +103,13 @@ def lspz(*behaviours: str, options: Sequence[str] = ()) -> list[str]:
     return [*LSPZ, *options, "--", *SCRIPTED, *behaviours]
 
 
-def is_running(pid: int) -> bool:
-    """Whether a process exists and is no zombie."""
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, or does so at once; Linux says when."""
     try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+        fd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([fd], [], [], 2.0)[0])
+    finally:
+        os.close(fd)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
 
@@ -9,7 +10,7 @@ import pytest
 
 from lspz.proxy.session import BACKEND_DIED
 
-from .talk import LSPZ, SCRIPTED, is_running, lspz, talk
+from .talk import LIMIT, LSPZ, SCRIPTED, is_gone, lspz, talk
 
 
 async def test_shutdown_and_exit_end_both_with_status_0() -> None:
@@ -46,7 +47,7 @@ async def test_a_server_that_does_not_end_is_ended(behaviour: str) -> None:
         status, _ = await client.end()
 
         assert status == 0
-        assert not is_running(pid)
+        assert is_gone(pid)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -60,7 +61,19 @@ async def test_a_signal_ends_lspz_and_the_server(number: signal.Signals) -> None
         status, _ = await client.end()
 
         assert status == 128 + number
-        assert not is_running(pid)
+        assert is_gone(pid)
+
+
+async def test_a_client_that_no_longer_reads_takes_the_server_along() -> None:
+    """Closing lspz's output is as good as leaving, also when nothing is being written."""
+    async with talk(lspz("child")) as client:
+        pid = (await client.until("child"))["pid"]
+        await client.initialize()
+        client.process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+
+        async with asyncio.timeout(LIMIT):
+            await client.process.wait()
+        assert is_gone(pid)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -85,7 +98,7 @@ async def test_a_signal_while_lspz_still_starts_ends_the_server(number: signal.S
         status, stderr = await client.end()
 
     assert status == 128 + number
-    assert not is_running(int(stderr))
+    assert is_gone(int(stderr))
 
 
 async def test_a_client_that_goes_away_takes_the_server_along() -> None:
@@ -98,7 +111,7 @@ async def test_a_client_that_goes_away_takes_the_server_along() -> None:
         status, _ = await client.end()
 
         assert status == 1
-        assert not is_running(pid)
+        assert is_gone(pid)
 
 
 @pytest.mark.parametrize(

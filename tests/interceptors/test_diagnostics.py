@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from typing import Any
 
@@ -435,8 +437,23 @@ def test_a_damaged_message_is_refused_with_position_and_reason(change: dict[str,
     assert isinstance(caught.value, UnsupportedVersion) == (reason == "newer")
 
 
+def test_related_documents_keep_their_diagnostics() -> None:
+    """Also where a report's kind is empty, as gopls has it; and in a process that has read nothing before."""
+    related = {"file:///b": {"kind": "", "resultId": "x", "items": RUST["diagnostics"]}}
+    report = {"kind": "full", "items": RUST["diagnostics"], "relatedDocuments": related}
+    code = "import json, sys, lspz\nprint(json.dumps(lspz.compress('textDocument/diagnostic', json.load(sys.stdin))))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(report), capture_output=True, text=True, check=True
+    )
+    small = json.loads(done.stdout)
+    assert small == compact(report, PULL)
+    assert small["relatedDocuments"]["file:///b"]["items"] == RUST["diagnostics"]
+
+
 def test_plain_lsp_is_told_from_compact() -> None:
     """`version` alone is the document's; plain params and reports come back as they are."""
+    for odd in ({"uri": "u", "diagnostics": [], "kind": 1}, {"uri": "u", "diagnostics": [{"r": 1, "range": 2}]}):
+        assert lspz.decompress(PUBLISH, odd) is odd
     plain = {"uri": "u", "version": 1, "diagnostics": RUST["diagnostics"]}
     assert lspz.decompress(PUBLISH, plain) is plain
     report = {"kind": "full", "items": []}

@@ -9,7 +9,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from lspz import LspzBackend, LspzServer
+from lspz import Config, Direction, Interceptor, LspzBackend, LspzServer
 
 from .memory import Session, session
 
@@ -217,3 +217,32 @@ async def test_the_workspace_speaks_the_backends_position_encoding() -> None:
 
         document = server.workspace.get_text_document(URI)
         assert document.offset_at_position(types.Position(0, 2)) == 1
+
+
+async def test_an_interceptor_and_a_feature_share_a_message_in_order() -> None:
+    """The feature hears what the interceptor leaves, and what it sends to the backend follows the client's message."""
+
+    class Mark(Interceptor[Any, Any]):
+        name = "mark"
+        methods = (types.TEXT_DOCUMENT_DID_SAVE,)
+
+        def applies_to(self, method: str, direction: Direction) -> bool:
+            return method in self.methods and direction is Direction.TO_SERVER
+
+        async def intercept(self, method: str, params: types.DidSaveTextDocumentParams, direction: Direction) -> Any:
+            params.text = "marked"
+            return params
+
+    server = LspzServer(Config.builder().interceptor(Mark()).build(), LspzBackend())
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(ls: LspzServer, params: types.DidSaveTextDocumentParams) -> None:
+        ls.backend.protocol.notify("x/after", {"text": params.text})
+
+    async with session(server=server) as s:
+        await s.initialize()
+        first = await s.to_server(method="textDocument/didSave", params={"textDocument": {"uri": URI}})
+        second = await s.backend.receive()
+
+    assert (first["method"], first["params"]["text"]) == ("textDocument/didSave", "marked")
+    assert (second["method"], second["params"]) == ("x/after", {"text": "marked"})

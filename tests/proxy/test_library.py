@@ -136,6 +136,27 @@ async def test_a_server_may_say_later_that_it_can_be_asked() -> None:
     assert [d.count for d in found.diagnostics] == [1]
 
 
+async def test_a_server_that_wants_to_be_asked_again_is() -> None:
+    """A pull that the server cancels is no answer, and no refusal either."""
+    asked = []
+
+    async def answer(message: dict[str, Any], transport: MemoryTransport) -> None:
+        if message["method"] != "textDocument/diagnostic":
+            return
+        asked.append(message["id"])
+        if len(asked) == 1:
+            error = {"code": -32802, "message": "cancelled", "data": {"retriggerRequest": True}}
+            await transport.send(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode())
+        else:
+            await reply(transport, message, {"kind": "full", "items": []})
+
+    async with server(answer, PULLS) as transport, Proxy(Config(), transport) as proxy:
+        await proxy.open_file(URI, "one")
+        assert (await proxy.diagnostics(URI)).diagnostics == ()
+
+    assert len(asked) == 2
+
+
 async def silent(message: dict[str, Any], transport: MemoryTransport) -> None:
     """Answers nothing."""
 
@@ -154,14 +175,14 @@ async def test_a_server_that_refuses_or_dies_is_named() -> None:
 
     async def answer(message: dict[str, Any], transport: MemoryTransport) -> None:
         if message["method"] == "textDocument/diagnostic":
-            error = {"code": -32802, "message": "server cancelled"}
+            error = {"code": -32803, "message": "cannot do that"}
             await transport.send(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode())
         elif message["method"] == "textDocument/didChange":
             await transport.close()
 
     async with server(answer, PULLS) as transport, Proxy(Config(), transport) as proxy:
         await proxy.open_file(URI, "one")
-        with pytest.raises(BackendRefused, match="server cancelled"):
+        with pytest.raises(BackendRefused, match="cannot do that"):
             await proxy.diagnostics(URI)
         await proxy.open_file(URI, "two")
         with pytest.raises(BackendDied):

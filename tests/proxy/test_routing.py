@@ -307,3 +307,42 @@ async def test_document_text_is_logged_at_debug_only(caplog: pytest.LogCaptureFi
     assert "s3cret" not in caplog.text
     assert "cannot be read" in caplog.text
     assert json.dumps(PARAMS) not in caplog.text
+
+
+async def test_originals_are_found_under_another_spelling_of_the_uri() -> None:
+    """basedpyright escapes brackets that its client does not; the quick fix needs `data` all the same."""
+    async with session(Config(format="folded", enable_diag_compress=None)) as s:
+        await s.initialize()
+        await s.to_client(method=PUBLISH, params={**PARAMS, "uri": "file:///%5Bid%5D%2Ba.py"})
+        params = {
+            "textDocument": {"uri": "file:///[id]+a.py"},
+            "range": at(5, 0, 5, 9),
+            "context": {"diagnostics": []},
+        }
+        asked = await s.to_server(id=3, method="textDocument/codeAction", params=params)
+
+    assert asked["params"]["context"]["diagnostics"] == [unused(5)]
+
+
+async def test_originals_are_forgotten_when_the_client_gets_the_servers_own() -> None:
+    """Data of an older list never replaces that of the one the client has."""
+    newer = [unused(1, code={"odd": True}, data="new")]
+    async with session(Config(format="folded", enable_diag_compress=None)) as s:
+        await s.initialize()
+        await s.to_client(method=PUBLISH, params=PARAMS)
+        await s.to_client(method=PUBLISH, params={**PARAMS, "diagnostics": newer})
+
+        assert await code_action(s, newer, at(1, 0, 1, 9)) == newer
+
+
+async def test_a_code_action_that_is_none_goes_on_with_one_clear_line(caplog: pytest.LogCaptureFixture) -> None:
+    """Without a context there is nothing to put back; no traceback at the default level."""
+    async with session(Config(format="folded", enable_diag_compress=None)) as s:
+        await s.initialize()
+        with caplog.at_level(logging.WARNING, "lspz"):
+            asked = await s.to_server(id=3, method="textDocument/codeAction", params={"range": 5})
+
+    assert asked["params"] == {"range": 5}
+    (record,) = [r for r in caplog.records if r.name == "lspz.relay"]
+    assert "textDocument/codeAction" in record.getMessage()
+    assert record.exc_info is None
