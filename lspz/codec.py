@@ -63,5 +63,4 @@ def decompress(method: str, value: Any) -> Any:
     """
     if method not in (diagnostics.PUBLISH, diagnostics.PULL) or not diagnostics_json.is_compact(value):
         return value
-    read = diagnostics_json.read_params if method == diagnostics.PUBLISH else diagnostics_json.read_report
-    return _converter().unstructure(read(value).expand())
+    return diagnostics_json.expand(value)

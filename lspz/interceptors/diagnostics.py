@@ -18,6 +18,7 @@ from . import core
 from .base import Direction, Interceptor, Settings
 from .strategies import CompressionConfig
 from .wide import (
+    WideDiagnostic,
     WideFullReport,
     WidePublishDiagnosticsParams,
     make_diagnostic,
@@ -186,7 +187,7 @@ def group(
 
 
 def _kept_fields(d: types.Diagnostic, keep: frozenset[str] | None) -> dict[str, Any]:
-    fields = write_fields(d)
+    fields: dict[str, Any] = d.fields if isinstance(d, WideDiagnostic) else write_fields(d)
     if keep is not None:
         fields = {name: value for name, value in fields.items() if name in keep}
     if not ENTRY.isdisjoint(fields):

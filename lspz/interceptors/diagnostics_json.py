@@ -78,6 +78,44 @@ def _deltas(spans: Sequence[Span]) -> list[Span]:
     return out
 
 
+def expand(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Standard LSP (JSON) from compact params or a compact report (JSON), with kept members just as they came.
+
+    Raises DecodeError with position and reason, UnsupportedVersion.
+    """
+    model: CompactDiagnosticsParams | CompactDiagnosticReport
+    if "uri" in value:
+        model = read_params(value)
+        out: dict[str, Any] = {"uri": model.uri}
+        if model.document_version is not None:
+            out["version"] = model.document_version
+        member = "diagnostics"
+    else:
+        model = read_report(value)
+        out = {"kind": "full"} if model.result_id is None else {"kind": "full", "resultId": model.result_id}
+        member = "items"
+    out.update(model.unknown)
+    out[member] = [diagnostic for entry in model.diagnostics for diagnostic in _expand_entry(entry)]
+    return out
+
+
+def _expand_entry(entry: CompactDiagnostic) -> list[dict[str, Any]]:
+    shared: dict[str, Any] = {"message": entry.message}
+    if entry.markup is not None:
+        shared["message"] = {"kind": entry.markup, "value": entry.message}
+    if entry.severity is not None:
+        shared["severity"] = entry.severity
+    if entry.code is not None:
+        shared["code"] = entry.code
+    shared.update(entry.fields)
+    if entry.tags:
+        shared["tags"] = list(entry.tags)
+    return [
+        {"range": {"start": {"line": a, "character": b}, "end": {"line": c, "character": d}}, **shared}
+        for a, b, c, d in entry.ranges
+    ]
+
+
 def is_compact(value: object) -> bool:
     """Whether params or a report are in compact form, as formats.md §1 tells the forms apart."""
     if not isinstance(value, Mapping) or "format" in value:

@@ -21,6 +21,8 @@ class WideDiagnostic(types.Diagnostic):
     """A `Diagnostic` that loses nothing."""
 
     unknown: dict[str, Any] = attrs.field(factory=dict)
+    fields: dict[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
+    """The JSON, as it came, of all members but range, message, severity, code and tags."""
 
 
 @attrs.define
@@ -62,6 +64,9 @@ _set_related_information = _setter(types.Diagnostic, "related_information")
 _set_data = _setter(types.Diagnostic, "data")
 _set_unknown = _setter(WideDiagnostic, "unknown")
 
+_set_fields = _setter(WideDiagnostic, "fields")
+
+_CORE = frozenset(("range", "message", "severity", "code", "tags"))
 _KNOWN = frozenset(
     ("range", "message", "severity", "code", "codeDescription", "source", "tags", "relatedInformation", "data")
 )
@@ -118,6 +123,7 @@ def read_diagnostic(value: Any) -> WideDiagnostic:
     _set_related_information(d, [_related(item) for item in related] if related else related)
     _set_data(d, get("data"))
     _set_unknown(d, {} if _KNOWN.issuperset(value) else {k: v for k, v in value.items() if k not in _KNOWN})
+    _set_fields(d, {k: v for k, v in value.items() if k not in _CORE})
     return d
 
 
@@ -141,6 +147,7 @@ def rewritten(d: types.Diagnostic, range: types.Range, message: str, keep: Conta
     _set_related_information(out, d.related_information if keep is None or "relatedInformation" in keep else None)
     _set_data(out, d.data if keep is None or "data" in keep else None)
     _set_unknown(out, getattr(d, "unknown", {}) if keep is None else {})
+    _set_fields(out, getattr(d, "fields", {}) if keep is None else {})
     return out
 
 

@@ -227,11 +227,11 @@ def test_without_pruning_everything_comes_back() -> None:
         "severity": 1,
         "code": 12,
         "source": "s",
-        "codeDescription": {"href": "https://example.org"},
         "tags": [2],
         "relatedInformation": [{"location": {"uri": "file:///b", "range": at(0, 0, 0, 1)}, "message": ""}],
         "data": {"big": 123456789012345678901234567890, "float": 0.1, "null": None},
         "className": {"relativeRange": at(0, 0, 0, 1)},
+        "codeDescription": {"href": "https://example.org", "vendor": 1},
     }
     payload = {
         "uri": "u",
@@ -244,7 +244,11 @@ def test_without_pruning_everything_comes_back() -> None:
 
     assert len(small["diagnostics"]) == 1
     assert lspz.decompress(PUBLISH, small) == payload
+    nothing = {**full, "data": None, "relatedInformation": []}
+    empty = {"uri": "u", "diagnostics": [{"range": at(n, 0, n, 1), **nothing} for n in range(3)]}
+    assert lspz.decompress(PUBLISH, compact(empty, enable_field_pruning=False)) == empty
     (one,) = folded(payload, enable_field_pruning=False)["diagnostics"]
+    one["codeDescription"]["vendor"] = 1  # the one thing that folding does not keep: what LSP's own members do not know
     assert one == {**full, "range": at(0, 0, 0, 1), "message": "m (+2 more: 2:1, 3:1)"}
 
 
