@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import re
 from collections.abc import Awaitable, Callable, Container
 from typing import Protocol
 
@@ -43,6 +44,7 @@ BEGINNING = 200
 
 _PARAMS = b',"params":'
 _SOME_ID = Raw(b"0")
+_PLAIN = re.compile(rb'\{"jsonrpc":"2\.0","method":"[^"\\]*"')  # a method after the params would not be known
 
 
 class Route(Protocol):
@@ -122,10 +124,14 @@ class Lane:
             self._backlog.append(data)
             return
         frames = self._frames
-        if self._watched is not self._route.watched:
-            self._watched = self._route.watched
-            self._plain.clear()
-        if self._plain and frames.size <= SMALL and not frames.passing:
+        if frames.passes(data):
+            self._sink.write(data)
+            return
+        if len(data) <= SMALL:
+            if (lone := frames.lone(data)) is not None:
+                self._take(lone, data)
+                return
+        elif self._plain and self._watched is self._route.watched and frames.size <= SMALL and not frames.passing:
             data = frames.take() + data
             if skimmed := self._skim(data):
                 self._sink.write(data[:skimmed] if skimmed < len(data) else data)
@@ -137,6 +143,35 @@ class Lane:
             self._log_noise()
         self._forward(buffer, spans, 0)
 
+    def _take(self, message: bytes, data: bytes) -> None:
+        """Hand on a message that came alone, as most do; `data` is its frame."""
+        envelope = read_envelope(message)
+        decision: Decision = message
+        if envelope is None:
+            log.warning("%s sent a message of %d bytes that cannot be read; it goes on as it is", self._name, len(data))
+        elif envelope.method is None or envelope.id or envelope.method in self._route.watched:
+            decision = self._ask(envelope, message)
+        if decision is message:
+            self._sink.write(data)
+        elif isinstance(decision, bytes):
+            self._sink.write(frame(decision))
+        elif decision is not None:
+            self._wait(decision, message, data, [], 0)
+
+    def _ask(self, envelope: Envelope, message: bytes) -> Decision:
+        """Ask the route; whatever it raises, the original goes out."""
+        try:
+            return self._route.handle(envelope, message)
+        except Exception as error:
+            log.warning(
+                "%s sent %s, which lspz cannot handle (%r); it goes on as it is",
+                self._name,
+                envelope.method or "an answer",
+                error,
+            )
+            log.debug("the error in full", exc_info=error)
+        return message
+
     # floods
 
     def _skim(self, data: bytes) -> int:
@@ -146,16 +181,20 @@ class Lane:
         """
         known, find, end = self._plain, data.find, len(data)
         position = 0
-        while size := known.get(data[position : find(_PARAMS, position, position + BEGINNING)]):
-            if position + size > end:
+        while (params := find(_PARAMS, position, position + BEGINNING)) > 0:
+            size = known.get(data[position:params])
+            if size is None or position + size > end:
                 break
             position += size
         return position
 
     def _learn(self, buffer: bytes, start: int, body: int, stop: int) -> None:
         """Remember how an unwatched notification (or request, where those need no ledger) begins."""
+        if self._watched is not self._route.watched:
+            self._watched = self._route.watched
+            self._plain.clear()
         params = buffer.find(_PARAMS, body, start + BEGINNING)
-        if params > 0 and start < body and len(self._plain) < MAX_PLAIN:
+        if params > 0 and start < body and len(self._plain) < MAX_PLAIN and _PLAIN.fullmatch(buffer, body, params):
             self._plain[buffer[start:params]] = stop - start
 
     def eof_received(self) -> None:
@@ -173,7 +212,7 @@ class Lane:
     def _forward(self, buffer: bytes, spans: list[Span], index: int) -> None:
         """Hand on the spans from `index` on: untouched neighbours in one write."""
         route = self._route
-        write, watched, handle, learns = self._sink.write, route.watched, route.handle, route.needs_no_ledger
+        write, watched, learns = self._sink.write, route.watched, route.needs_no_ledger
         if spans:
             self._holding = False
         run = end = -1  # the bytes that wait to be written as they came
@@ -196,17 +235,7 @@ class Lane:
                     if learns:
                         self._learn(buffer, start, body, stop)
                 else:
-                    decision: Decision = message
-                    try:  # whatever the route raises, the original goes out
-                        decision = handle(envelope, message)
-                    except Exception as error:
-                        log.warning(
-                            "%s sent %s, which lspz cannot handle (%r); it goes on as it is",
-                            self._name,
-                            envelope.method or "an answer",
-                            error,
-                        )
-                        log.debug("the error in full", exc_info=error)
+                    decision = self._ask(envelope, message)
                     if decision is not message:
                         if run >= 0:
                             write(buffer[run:end])

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from ..wire.messages import error_response, id_key, notification
 
@@ -89,7 +90,7 @@ TRANSITIONS: dict[State, dict[Event, State]] = {
 _EVENTS = {"initialize": Event.INITIALIZE, "shutdown": Event.SHUTDOWN}
 
 
-class OpenRequest(NamedTuple):
+class OpenRequest(msgspec.Struct, frozen=True, gc=False):
     """A request of the client's that the server has not answered."""
 
     id: bytes

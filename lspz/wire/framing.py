@@ -81,6 +81,21 @@ class FrameReader:
         """The incomplete frame that is held: offsets into what is held."""
         self._known: dict[bytes, int] = {}  # header blocks seen before, and the lengths they say
 
+    def passes(self, data: bytes) -> bool:
+        """Take the next bytes if all of them, and more to come, belong to a body that is being passed on."""
+        if len(data) >= self._passing:
+            return False
+        self._passing -= len(data)
+        self.tail = data[-TAIL:] if len(data) >= TAIL else (self.tail + data)[-TAIL:]
+        return True
+
+    def lone(self, data: bytes) -> bytes | None:
+        """The body, when the next bytes are one whole frame with a header block seen before; else None."""
+        if self._parts or self._passing:
+            return None
+        body = data.find(b"\r", _NAME) + 4
+        return data[body:] if self._known.get(data[:body]) == len(data) - body else None
+
     def feed(self, data: bytes) -> tuple[bytes, list[Span]]:
         """Take the next bytes of the stream; return a buffer and the spans of all that can be handed on now.
 
@@ -89,9 +104,7 @@ class FrameReader:
         spans: list[Span] = []
         position = 0
         if self._passing:
-            if len(data) < self._passing:
-                self._passing -= len(data)
-                self.tail = (self.tail + data[-TAIL:])[-TAIL:]
+            if self.passes(data):
                 return data, [(0, PASSING, len(data))]
             position = self._passing
             self.tail = (self.tail + data[max(0, position - TAIL) : position])[-TAIL:]
@@ -179,7 +192,7 @@ class FrameReader:
         _, body, stop = self.held
         if stop - body <= CUT_THROUGH:
             return None
-        return self._parts[0][body : body + CUT_THROUGH], stop - body
+        return self._parts[0][body : body + HEAD], stop - body
 
     def release(self) -> bytes:
         """Stop holding the incomplete frame: return its bytes so far; the rest is passed on as it arrives."""

@@ -246,6 +246,8 @@ MESSAGES = st.one_of(
             b'{"jsonrpc":"2.0","id":1,"result":{"a":1,"params":2}}',
             b'{"jsonrpc":"2.0","id":2,"method":"plain","params":{}}',
             b'{"params":{},"method":"change"}',
+            b'{"jsonrpc":"2.0","params":{},"method":"change"}',
+            b'{"jsonrpc":"2.0","params":{},"method":"plain!"}',
             b'{"method":"plain"}',
             b"not json",
             b"",
