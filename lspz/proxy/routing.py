@@ -103,7 +103,7 @@ class Conversation:
             if written is None:
                 return None if member == "params" and "id" not in outer else body
             if direction is Direction.TO_CLIENT:
-                self._remember(method, payload, request)
+                self._remember(method, payload, written, request)
             if written is payload:
                 return body
             self._metrics.rewrite(len(payload), len(written))
@@ -126,10 +126,10 @@ class Conversation:
 
         return later()
 
-    def _remember(self, method: str, payload: bytes, request: bytes | None) -> None:
+    def _remember(self, method: str, payload: bytes, written: bytes, request: bytes | None) -> None:
         """Keep original diagnostics for code actions."""
-        if method == diagnostics.PUBLISH:
-            self.originals.remember(msgspec.json.decode(payload, type=_Published).uri, method, payload)
+        if method == diagnostics.PUBLISH:  # the URI stands in both, and what was written is shorter
+            self.originals.remember(msgspec.json.decode(written, type=_Published).uri, method, payload)
         elif method == diagnostics.PULL and request is not None and _is_full(payload):
             uri = msgspec.json.decode(request, type=_PullRequest).params.textDocument.uri
             self.originals.remember(uri, method, payload)
