@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import re
 from collections.abc import Awaitable, Callable, Container
 from typing import Protocol
 
@@ -29,6 +28,7 @@ from ..wire.messages import (
     read_envelope,
     sniff,
 )
+from .beginnings import Beginnings
 
 log = logging.getLogger("lspz.relay")
 
@@ -36,15 +36,7 @@ Decision = bytes | None | Awaitable[bytes | None]
 """The body to send (the very body that came in: its original bytes go out), None to send nothing, or either later."""
 
 
-MAX_PLAIN = 4096
-"""Beginnings of frames that are remembered; a server uses some hundred."""
-
-BEGINNING = 200
-"""Bytes in which a frame's params must begin for its beginning to be remembered."""
-
-_PARAMS = b',"params":'
 _SOME_ID = Raw(b"0")
-_PLAIN = re.compile(rb'\{"jsonrpc":"2\.0","method":"[^"\\]*"')  # a method after the params would not be known
 
 
 class Route(Protocol):
@@ -108,8 +100,7 @@ class Lane:
         self._route = route
         self._ended = ended
         self._frames = FrameReader()
-        self._plain: dict[bytes, int] = {}  # how frames begin that nobody watches, and how long they are
-        self._watched: Container[str] | None = None  # what was watched when those were learned
+        self._beginnings = Beginnings()
         self._holding = False  # the incomplete body is one to hold: do not ask again
         self._passed: Sniffed | None = None  # what is known of the body being passed on
         self._holds = 0  # reasons to read nothing
@@ -131,9 +122,9 @@ class Lane:
             if (lone := frames.lone(data)) is not None:
                 self._take(lone, data)
                 return
-        elif self._plain and self._watched is self._route.watched and frames.size <= SMALL and not frames.passing:
+        elif frames.size <= SMALL and not frames.passing and self._beginnings.are_known(self._route.watched):
             data = frames.take() + data
-            if skimmed := self._skim(data):
+            if skimmed := self._beginnings.skim(data):
                 self._sink.write(data[:skimmed] if skimmed < len(data) else data)
                 data = data[skimmed:]
                 if not data:
@@ -172,31 +163,6 @@ class Lane:
             log.debug("the error in full", exc_info=error)
         return message
 
-    # floods
-
-    def _skim(self, data: bytes) -> int:
-        """How many bytes at the start are whole frames that begin like ones nobody had to see.
-
-        Looking up a beginning, up to the params, is all that is done with such a frame.
-        """
-        known, find, end = self._plain, data.find, len(data)
-        position = 0
-        while (params := find(_PARAMS, position, position + BEGINNING)) > 0:
-            size = known.get(data[position:params])
-            if size is None or position + size > end:
-                break
-            position += size
-        return position
-
-    def _learn(self, buffer: bytes, start: int, body: int, stop: int) -> None:
-        """Remember how an unwatched notification (or request, where those need no ledger) begins."""
-        if self._watched is not self._route.watched:
-            self._watched = self._route.watched
-            self._plain.clear()
-        params = buffer.find(_PARAMS, body, start + BEGINNING)
-        if params > 0 and start < body and len(self._plain) < MAX_PLAIN and _PLAIN.fullmatch(buffer, body, params):
-            self._plain[buffer[start:params]] = stop - start
-
     def eof_received(self) -> None:
         """Hear that nothing more will come."""
         if self._waiting is not None:
@@ -233,7 +199,7 @@ class Lane:
                     )
                 elif envelope.method is not None and not envelope.id and envelope.method not in watched:
                     if learns:
-                        self._learn(buffer, start, body, stop)
+                        self._beginnings.learn(watched, buffer, (start, body, stop))
                 else:
                     decision = self._ask(envelope, message)
                     if decision is not message:

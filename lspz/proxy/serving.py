@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ..transports import Channel
 from ..transports.waiting import happens
 from .backend import EXIT_GRACE
+from .conversation import Conversation
 from .features import Features
 from .relay import Relay
-from .routing import Conversation
 from .savings import Savings
 from .session import State
 
