@@ -8,7 +8,8 @@ import sys
 from collections.abc import Mapping
 
 from ..config import Config
-from ..proxy.server import LspzServer
+from ..proxy.connection import BackendConnection
+from ..proxy.host import SessionHost
 
 _LEVELS = {"error": logging.ERROR, "warn": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 
@@ -17,10 +18,11 @@ def serve(options: Mapping[str, object], process: subprocess.Popen[bytes]) -> in
     """Serve stdin and stdout in front of a started server; return the exit status."""
     config = Config.from_options(options)
     log_to(config.log_file, config.log_level)
-    server = LspzServer(config)
-    server.backend.attach(process)
-    server.start_io()
-    return server.exit_code
+    backend = BackendConnection()
+    backend.attach(process)
+    host = SessionHost(config, backend)
+    host.start_io()
+    return host.exit_code
 
 
 def log_to(path: str | None, level: str) -> None:

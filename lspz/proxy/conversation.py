@@ -9,23 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..codec import chain_for
-from ..config import Config
-from ..converters import get_converter
 from ..errors import CannotCompress
 from ..formats import choose
-from ..interceptors import diagnostics
 from ..interceptors.base import Direction
-from ..interceptors.chain import Chain, run_inline
-from .features import Features
-from .originals import Originals
+from .originals import PUBLISH, PULL, Originals
 from .relay import Decision
 from .routing import FromClient, FromServer
 from .session import Session
 
 if TYPE_CHECKING:
+    from ..config import Config
+    from ..interceptors.chain import Chain
     from ..metrics import Metrics
-    from .protocol import ClientProtocol, FacadeProtocol
+    from .parties import Parties
     from .savings import Savings
 
 log = logging.getLogger("lspz.routing")
@@ -39,54 +35,60 @@ class Conversation:
     def __init__(
         self,
         config: Config,
-        features: Features,
-        facade: FacadeProtocol,
-        backend: ClientProtocol,
+        parties: Parties,
         metrics: Metrics,
         savings: Savings | None,
         exit_requested: Callable[[], None],
     ) -> None:
         self.config = config
-        self.features = features
-        self.facade = facade
-        self.backend = backend
+        self.facade, self.features, self.backend = parties
         self.session = Session()
         self.form = "passthrough"
         self.exit_requested = exit_requested
         self.originals = Originals()
+        self._chain: Chain | None = None
         self._metrics = metrics
         self._savings = savings
         self.from_client = FromClient(self)
         self.from_server = FromServer(self)
-        self.settle(Chain([], get_converter))
+        self._settle()
 
     def client_is(self, initialize_params: Any) -> None:
         """The client says who it is; from here on its form is known."""
         self.form = choose(self.config.effective_format, initialize_params)
-        self.settle(chain_for(self.config, self.form))
+        if self.form != "passthrough" or self.config.interceptors:
+            from ..codec import chain_for  # only now: in passthrough nobody waits for it to load
+
+            self._chain = chain_for(self.config, self.form)
+        self._settle()
         log.info("the client gets %s", self.form)
 
-    def settle(self, chain: Chain) -> None:
-        """Fill both routes' tables."""
-        self._chain = chain
-        self.from_client.settle(chain)
-        self.from_server.settle(chain)
+    def _settle(self) -> None:
+        self.from_client.settle()
+        self.from_server.settle()
+
+    def intercepted(self, direction: Direction) -> frozenset[str]:
+        """The methods that some interceptor sees in a direction."""
+        return self._chain.methods(direction) if self._chain is not None else frozenset()
 
     @property
     def restores(self) -> bool:
         """Whether diagnostics reach the client in another form, so that code actions need the originals."""
-        return diagnostics.PUBLISH in self._chain.methods(Direction.TO_CLIENT)
+        return PUBLISH in self.intercepted(Direction.TO_CLIENT)
 
     def rewrite(
         self, body: bytes, member: str, method: str, direction: Direction, request: bytes | None = None
     ) -> Decision:
         """The body with its params or result as the interceptors leave it; `body` itself when they leave it alone."""
+        from ..interceptors.chain import run_inline
+
+        chain = self._chain
         outer = msgspec.json.decode(body, type=dict[str, Raw])
-        if member not in outer:
+        if chain is None or member not in outer:
             return body
         payload = bytes(outer[member])
         self._metrics.claim()
-        run = self._chain.run(method, payload, direction)
+        run = chain.run(method, payload, direction)
 
         def failed(error: Exception) -> bytes:
             if direction is Direction.TO_CLIENT:
@@ -106,7 +108,7 @@ class Conversation:
             outer[member] = Raw(written)
             return msgspec.json.encode(outer)
 
-        if self._chain.is_inline(method, direction):
+        if chain.is_inline(method, direction):
             try:
                 return replaced(run_inline(run))
             except Exception as error:
@@ -122,18 +124,18 @@ class Conversation:
 
     def _remember(self, method: str, payload: bytes, written: bytes, request: bytes | None) -> None:
         """Keep original diagnostics for code actions."""
-        if method == diagnostics.PUBLISH:  # the URI stands in both, and what was written is shorter
+        if method == PUBLISH:  # the URI stands in both, and what was written is shorter
             self.originals.remember(msgspec.json.decode(written, type=_Published).uri, method, payload)
-        elif method == diagnostics.PULL and request is not None and _is_full(payload):
+        elif method == PULL and request is not None and _is_full(payload):
             uri = msgspec.json.decode(request, type=_PullRequest).params.textDocument.uri
             self.originals.remember(uri, method, payload)
 
     def _forget(self, method: str, payload: bytes, request: bytes | None) -> None:
         """The client gets the server's own list, with `data`: what was kept before is out of date."""
         with suppress(msgspec.MsgspecError):
-            if method == diagnostics.PUBLISH:
+            if method == PUBLISH:
                 self.originals.forget(msgspec.json.decode(payload, type=_Published).uri, method)
-            elif method == diagnostics.PULL and request is not None:
+            elif method == PULL and request is not None:
                 uri = msgspec.json.decode(request, type=_PullRequest).params.textDocument.uri
                 self.originals.forget(uri, method)
 

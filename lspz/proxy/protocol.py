@@ -112,8 +112,11 @@ class SharedProtocol(JsonRPCProtocol):
         else:
             log.warning("a message was not understood: %s", error)
 
-    def cancel(self, body: bytes) -> None:
-        """Handle the peer's `$/cancelRequest` for a request that is being handled here."""
+    def cancel_soon(self, body: bytes) -> None:
+        """Handle the peer's `$/cancelRequest` for a request that is being handled here, as `deliver_soon` does."""
+        self.soon(self._cancel, body)
+
+    def _cancel(self, body: bytes) -> None:
         value = json.loads(body)["params"]["id"]
         self._handle_cancel_notification(value if isinstance(value, int | str) else json.dumps(value))
 

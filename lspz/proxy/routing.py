@@ -14,9 +14,7 @@ import msgspec
 
 from ..formats import VERSION
 from ..interceptors.base import Direction
-from ..interceptors.chain import Chain
 from ..wire.messages import Envelope, Kind
-from .originals import restore
 from .relay import Decision
 
 if TYPE_CHECKING:
@@ -44,12 +42,12 @@ class FromClient:
         self._notifications: dict[str, Handler] = {}
         self.watched: dict[str, Handler] = self._notifications
 
-    def settle(self, chain: Chain) -> None:
+    def settle(self) -> None:
         """Fill the tables."""
         conversation, features = self._conversation, self._features
         requests: dict[str, Handler] = {"initialize": self._initialize}
         notifications: dict[str, Handler] = {"exit": self._exit}
-        for method in chain.methods(Direction.TO_CLIENT):
+        for method in conversation.intercepted(Direction.TO_CLIENT):
             requests[method] = self._keep
         if conversation.form != "passthrough":
             requests["textDocument/codeAction"] = self._code_action
@@ -59,7 +57,7 @@ class FromClient:
             notifications["$/cancelRequest"] = self._cancel
         if features.has_commands:
             requests["workspace/executeCommand"] = self._command
-        for method in chain.methods(Direction.TO_SERVER):  # what the user's interceptor leaves of it goes the usual way
+        for method in conversation.intercepted(Direction.TO_SERVER):  # what the interceptor leaves goes the usual way
             requests[method] = self._intercepted(requests.get(method, self._keep))
             notifications[method] = self._intercepted(notifications.get(method, _as_it_is))
         self._requests = requests
@@ -146,6 +144,8 @@ class FromClient:
         conversation = self._conversation
         if not conversation.restores:
             return body
+        from .restoring import restore
+
         return restore(body, conversation.originals, conversation.config.compression)
 
     def _deliver_copy(self, envelope: Envelope, body: bytes) -> Decision:
@@ -157,7 +157,7 @@ class FromClient:
         raw = msgspec.json.decode(body, type=_Cancel).params.id
         if not facade.is_handling(bytes(raw)):
             return body
-        facade.soon(facade.cancel, body)
+        facade.cancel_soon(body)
         return None
 
     def _command(self, envelope: Envelope, body: bytes) -> Decision:
@@ -187,9 +187,9 @@ class FromServer:
         self._methods: frozenset[str] = frozenset()
         self.watched: frozenset[str] = frozenset()
 
-    def settle(self, chain: Chain) -> None:
+    def settle(self) -> None:
         """Fill the table."""
-        self._methods = self.watched = chain.methods(Direction.TO_CLIENT)
+        self._methods = self.watched = self._conversation.intercepted(Direction.TO_CLIENT)
 
     def claims(self, envelope: Envelope) -> bool:
         """Whether `handle` must see this message."""

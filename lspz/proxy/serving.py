@@ -7,17 +7,19 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..transports import Channel
 from ..transports.waiting import happens
-from .backend import EXIT_GRACE
+from .connection import EXIT_GRACE
 from .conversation import Conversation
-from .features import Features
 from .relay import Relay
-from .savings import Savings
 from .session import State
 
 if TYPE_CHECKING:
-    from .server import LspzServer
+    from ..config import Config
+    from ..metrics import Metrics
+    from ..transports import Channel
+    from .connection import BackendConnection
+    from .parties import Parties
+    from .savings import Savings
 
 log = logging.getLogger("lspz")
 
@@ -28,30 +30,33 @@ DRAIN = 1.0
 """Seconds that the output of a server that has exited is still read; a child of its may hold it open for ever."""
 
 
+def _savings() -> Savings | None:
+    """Tokens are counted only where somebody reads the count."""
+    if not log.isEnabledFor(logging.INFO):
+        return None
+    from .savings import Savings
+
+    return Savings()
+
+
 class Serving:
     """One session from its start to its end."""
 
-    def __init__(self, server: LspzServer, channel: Channel) -> None:
-        self._server = server
-        self._backend = server.backend
+    def __init__(
+        self, config: Config, channel: Channel, backend: BackendConnection, parties: Parties, metrics: Metrics
+    ) -> None:
+        self._backend = backend
+        self._parties = parties
         self._channel = channel
         self._client_ended = asyncio.Event()
         self._server_ended = asyncio.Event()
         self._exit = asyncio.Event()
         self._stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._savings = Savings() if log.isEnabledFor(logging.INFO) else None
-        self._conversation = Conversation(
-            server.config,
-            Features(server),
-            server.protocol,
-            server.backend.protocol,
-            server.counters,
-            self._savings,
-            self._exit.set,
-        )
+        self._savings = _savings()
+        self._conversation = Conversation(config, parties, metrics, self._savings, self._exit.set)
         self._relay = Relay(
             channel,
-            server.backend.channel,
+            backend.channel,
             self._conversation.from_client,
             self._conversation.from_server,
             self._client_is_gone,
@@ -71,8 +76,8 @@ class Serving:
     async def run(self) -> int:
         """Relay until either side ends; then see to it that the other side does."""
         relay, process = self._relay, self._backend.process
-        self._server.protocol.connect(relay.to_client.send)
-        self._backend.protocol.connect(relay.to_server.send)
+        self._parties.facade.connect(relay.to_client.send)
+        self._parties.backend.connect(relay.to_server.send)
         try:
             if process is not None:
                 await process.watch()
@@ -129,7 +134,7 @@ class Serving:
         self._relay.server_lane.pad()
         for body in self._conversation.session.backend_died(reason):
             self._relay.to_client.send(body)
-        self._backend.protocol.disconnect(reason)
+        self._parties.backend.disconnect(reason)
         code = process.exit_code if process is not None and process.exited.is_set() else 0
         await self._backend.end(self._server_ended, 0)
         return code or 1
@@ -137,8 +142,8 @@ class Serving:
     async def _release(self) -> None:
         """Nothing outlives the session."""
         await self._backend.end(self._server_ended, 0)
-        self._server.protocol.disconnect("the session has ended")
-        self._backend.protocol.disconnect("the session has ended")
+        self._parties.facade.disconnect("the session has ended")
+        self._parties.backend.disconnect("the session has ended")
         await self._channel.close(0.0 if self._client_ended.is_set() and self._stopped.done() else FLUSH)
         await self._backend.channel.close(0.0)
         if self._savings is not None:
