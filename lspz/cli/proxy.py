@@ -5,16 +5,19 @@ The order matters: read the options, start the server, and only then import what
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from .._version import __version__
 from ..config.options import LOG_LEVELS, OPTIONS, Option, from_environment
 from ..errors import BackendNotFound, ConfigError
 from ..formats import CHOICES, FORMATS
 from ..proxy.spawn import EarlySignals, spawn
+
+if TYPE_CHECKING:
+    import argparse
 
 EXIT_USAGE = 2
 EXIT_NOT_FOUND = 127
@@ -33,14 +36,14 @@ in the environment; a flag wins. How diagnostics are rewritten is set there alon
 def main(argv: list[str]) -> int:
     """Run the proxy; return the exit status."""
     options, command = _split(argv)
-    arguments = _parser().parse_args(options)
+    flags = vars(_parser().parse_args(options)) if options else {}  # loading argparse takes a while
     try:
         values = from_environment(os.environ)
         for option in OPTIONS:
-            text = getattr(arguments, option.name, None)
+            text = flags.get(option.name)
             if text is not None and option.flag:
                 values[option.name] = option.read(text, option.flag)
-        if command and arguments.backend is not None:
+        if command and flags.get("backend") is not None:
             raise ConfigError("give the server once: with --backend, or after --")
         if command:
             values["backend"] = tuple(command)
@@ -94,6 +97,8 @@ def _check_log_file(path: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    import argparse
+
     parser = argparse.ArgumentParser(
         prog="lspz",
         usage='lspz [options] -- COMMAND [ARG ...]\n       lspz [options] --backend "COMMAND ARG ..."',

@@ -1,13 +1,12 @@
 """Starting the backend process, before anything heavy is imported.
 
-Importing asyncio, lsprotocol and pygls takes longer than lspz's whole work, and a server takes longer still to start:
-so the server is started first, and the imports run beside its own. This module must stay free of them.
+Importing asyncio takes longer than lspz's whole work, and a server takes longer still to start: so the server is
+started first, and the imports run beside its own. This module must stay free of them.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -40,10 +39,9 @@ def spawn(
 
     Raises BackendNotFound when the command does not exist or may not be run; the text names what to do.
     """
-    program = shutil.which(command[0]) if sys.platform == "win32" else command[0]
     try:
         return subprocess.Popen(
-            [program or command[0], *command[1:]],
+            [_program(command[0]), *command[1:]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -60,10 +58,18 @@ def spawn(
         raise BackendNotFound(f"{command[0]}: cannot be run: {error.strerror}") from error
 
 
+def _program(name: str) -> str:
+    if sys.platform == "win32":  # where Popen finds no `.cmd`
+        import shutil
+
+        return shutil.which(name) or name
+    return name
+
+
 class EarlySignals:
     """Sees to it that a signal ends the server too, until the event loop has handlers of its own.
 
-    Half a second of imports lies between the two, long enough to orphan a server.
+    A tenth of a second of imports lies between the two, long enough to orphan a server.
     """
 
     def __init__(self) -> None:
