@@ -6,11 +6,13 @@ Everything here is loaded when it is first used.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
 
+TYPE_CHECKING = False  # as in typing, which takes longer to load than all that starting a server needs of lspz
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import converters
     from .codec import compress, decompress
     from .config.settings import Config, ConfigBuilder

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from .._version import __version__
 from ..config.options import LOG_LEVELS, OPTIONS, Option, from_environment
@@ -16,6 +15,7 @@ from ..errors import BackendNotFound, ConfigError
 from ..formats import CHOICES, FORMATS
 from ..proxy.spawn import EarlySignals, spawn
 
+TYPE_CHECKING = False  # typing itself would be loaded before the server is started
 if TYPE_CHECKING:
     import argparse
 
@@ -36,7 +36,7 @@ in the environment; a flag wins. How diagnostics are rewritten is set there alon
 def main(argv: list[str]) -> int:
     """Run the proxy; return the exit status."""
     options, command = _split(argv)
-    flags = vars(_parser().parse_args(options)) if options else {}  # loading argparse takes a while
+    flags = _flags(options)
     try:
         values = from_environment(os.environ)
         for option in OPTIONS:
@@ -81,6 +81,15 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
     return argv[:at], argv[at + 1 :]
 
 
+def _flags(options: list[str]) -> dict[str, str | None]:
+    """What the flags say, by their options' names. Where one is no plain flag with its value, argparse decides."""
+    names = {option.flag: option.name for option in OPTIONS if option.flag}
+    pairs = list(zip(options[::2], options[1::2], strict=False))
+    if len(options) % 2 or any(flag not in names or text.startswith("-") for flag, text in pairs):
+        return vars(_parser().parse_args(options))
+    return {names[flag]: text for flag, text in pairs}
+
+
 def _check_streams() -> None:
     for number, name in enumerate(("stdin", "stdout")):
         try:
@@ -97,7 +106,7 @@ def _check_log_file(path: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    import argparse
+    import argparse  # only now: it takes longer to load than a plain command line takes to read
 
     parser = argparse.ArgumentParser(
         prog="lspz",

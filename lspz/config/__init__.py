@@ -5,8 +5,7 @@ The settings are loaded when first used: the options alone are read before the s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # typing itself would be loaded before the server is started
 if TYPE_CHECKING:
     from .settings import Config, ConfigBuilder
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import lspz
+from lspz.cli import proxy
 from lspz.config.options import OPTIONS
 
 
@@ -110,3 +111,29 @@ def test_a_closed_stream_is_named(redirection: str) -> None:
     assert done.returncode == 2
     assert "is closed, and a client speaks over it" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--format", "compact"],
+        ["--format=compact"],
+        ["--format", "compact", "--log-level", "info", "--format", "folded"],
+        ["--backend", "ruff server", "--log-file=x"],
+        ["--log-file", ""],
+    ],
+)
+def test_a_plain_command_line_is_read_as_argparse_reads_it(options: list[str]) -> None:
+    """A flag and its value need no argparse; the last one wins, and it makes no difference who read it."""
+    given = {name: text for name, text in vars(proxy._parser().parse_args(options)).items() if text is not None}
+
+    assert {name: text for name, text in proxy._flags(options).items() if text is not None} == given
+
+
+@pytest.mark.parametrize("options", [["--format"], ["--format", "--log-level"], ["format", "compact"], ["--help", "x"]])
+def test_what_is_no_plain_flag_is_left_to_argparse(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """It knows how to say what is wrong, and how to help."""
+    with pytest.raises(SystemExit):
+        proxy._flags(options)
+    assert "usage: lspz" in "".join(capsys.readouterr())
