@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..errors import LspzError
+from ..interceptors import core, diagnostics_json
 from ..interceptors import diagnostics as kind
-from ..interceptors import diagnostics_json, wide
 from ..interceptors.diagnostics import Span
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def restore(body: bytes, originals: Originals, strategies: CompressionConfig) ->
     context = msgspec.json.decode(params["context"], type=dict[str, Raw])
     sent = msgspec.json.decode(context["diagnostics"], type=list[Raw])
     uri = msgspec.json.decode(params["textDocument"], type=_Document).uri
-    requested = range_span(msgspec.json.decode(params["range"]))
+    requested = _span(_decode_range(params["range"]))
     restored = _Restorer(originals.of(uri), strategies).restore(sent, requested)
     if restored is None:
         return body
@@ -45,9 +46,18 @@ class _Document(msgspec.Struct):
     uri: str
 
 
-def range_span(value: Any) -> Span:
-    """The four numbers of a range in JSON."""
-    return _span(wide.read_range(value))
+def _read(raw: list[Raw], strategies: CompressionConfig) -> list[Any]:
+    """Diagnostics with all that groups are told apart by; only what the core reading has no place for needs more."""
+    if strategies.kept is not None and strategies.kept <= core.FIELDS:
+        with suppress(msgspec.ValidationError):
+            return [_decode_core(item) for item in raw]
+    from ..interceptors import wide  # lsprotocol's types, which take longest to load
+
+    return [wide.read_diagnostic(msgspec.json.decode(item)) for item in raw]
+
+
+_decode_core = msgspec.json.Decoder(core.CoreDiagnostic).decode
+_decode_range = msgspec.json.Decoder(core.CoreRange).decode
 
 
 def _span(range: Any) -> Span:
@@ -68,7 +78,7 @@ class _Restorer:
         self._plain: dict[tuple[Span, str], list[int]] = {}
         self._folded: dict[tuple[Span, str], list[int]] = {}
         self._hidden: list[int] = []  # those whose position stands in another's message
-        read = [wide.read_diagnostic(msgspec.json.decode(item)) for item in raw]
+        read = _read(raw, strategies)
         for i, d in enumerate(read):
             self._spans.append(_span(d.range))
             self._plain.setdefault((self._spans[i], _text(d.message)), []).append(i)
@@ -95,7 +105,7 @@ class _Restorer:
         """The originals that one diagnostic of the client's stands for."""
         if "r" in value and "m" in value:
             return self._find_entry(value, requested)
-        span, message = range_span(value["range"]), value["message"]
+        span, message = _span(msgspec.convert(value["range"], core.CoreRange)), value["message"]
         text = message if isinstance(message, str) else message["value"]
         if (span, text) in self._folded:
             members = self._folded[span, text]
