@@ -13,9 +13,9 @@ from .config import Config
 from .converters import get_converter
 from .errors import ConfigError
 from .formats import FORMATS
-from .interceptors import INTERCEPTORS, diagnostics, diagnostics_json
-from .interceptors.base import Direction
-from .interceptors.chain import Chain, run_inline
+from .interceptors import INTERCEPTORS, PUBLISH, PULL, diagnostics_json
+from .interceptors.base import Direction, run_inline
+from .interceptors.chain import Chain
 
 __all__ = ["chain_for", "compress", "decompress"]
 
@@ -61,6 +61,6 @@ def decompress(method: str, value: Any) -> Any:
 
     Raises DecodeError naming position and reason for a damaged message, UnsupportedVersion for a newer format.
     """
-    if method not in (diagnostics.PUBLISH, diagnostics.PULL) or not diagnostics_json.is_compact(value):
+    if method not in (PUBLISH, PULL) or not diagnostics_json.is_compact(value):
         return value
     return diagnostics_json.expand(value)

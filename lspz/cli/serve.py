@@ -26,15 +26,12 @@ def serve(options: Mapping[str, object], process: subprocess.Popen[bytes]) -> in
 
 
 def log_to(path: str | None, level: str) -> None:
-    """Send lspz's log, and pygls' warnings, to a file or stderr."""
+    """Send lspz's log to a file or stderr."""
     handler = logging.FileHandler(path, encoding="utf-8") if path else logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s" if path else "lspz: %(message)s")
     )
-    for name in ("lspz", "pygls"):
-        logger = logging.getLogger(name)
-        logger.addHandler(handler)
-        logger.propagate = False
-    logging.getLogger("lspz").setLevel(_LEVELS[level])
-    # pygls logs whole messages, and so document text, at info and above: only its own words, unless somebody debugs
-    logging.getLogger("pygls").setLevel(logging.DEBUG if level == "debug" else logging.ERROR)
+    logger = logging.getLogger("lspz")
+    logger.addHandler(handler)
+    logger.propagate = False
+    logger.setLevel(_LEVELS[level])

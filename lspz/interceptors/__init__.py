@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from .base import Interceptor, Settings
 
+PUBLISH = "textDocument/publishDiagnostics"
+PULL = "textDocument/diagnostic"
+
 DIAGNOSTIC_FIELDS = ("message", "severity", "range", "code", "source", "codeDescription", "relatedInformation", "data")
 """The members of LSP's Diagnostic that may be kept or pruned; `tags` is always kept."""
 
@@ -42,4 +45,4 @@ class Row(NamedTuple):
         return made
 
 
-INTERCEPTORS = (Row("diagnostics", ("textDocument/publishDiagnostics", "textDocument/diagnostic"), "diagnostics"),)
+INTERCEPTORS = (Row("diagnostics", (PUBLISH, PULL), "diagnostics"),)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from typing import ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from .strategies import CompressionConfig
 
@@ -79,3 +79,14 @@ class Interceptor(Generic[P, C]):
         were.
         """
         raise NotImplementedError
+
+
+def run_inline(run: Coroutine[Any, Any, bytes | None]) -> bytes | None:
+    """The result of a coroutine that never waits."""
+    try:
+        run.send(None)
+    except StopIteration as stop:
+        result: bytes | None = stop.value
+        return result
+    run.close()
+    raise RuntimeError("an interceptor that says it `compresses` waited for something")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +12,6 @@ import msgspec
 from lsprotocol import types
 
 from .base import Direction, Interceptor
-
-Run = Coroutine[Any, Any, bytes | None]
 
 
 class Chain:
@@ -73,17 +71,6 @@ class Chain:
             if after != before:
                 payload = msgspec.json.encode(_patched(value, before, after))
         return payload
-
-
-def run_inline(run: Run) -> bytes | None:
-    """The result of a coroutine that never waits."""
-    try:
-        run.send(None)
-    except StopIteration as stop:
-        result: bytes | None = stop.value
-        return result
-    run.close()
-    raise RuntimeError("an interceptor that says it `compresses` waited for something")
 
 
 _PAYLOADS: dict[tuple[str, Direction], Any] = {}

@@ -14,7 +14,7 @@ import msgspec
 from lsprotocol import types
 
 from ..errors import CannotCompress
-from . import core
+from . import PUBLISH, PULL, core
 from .base import Direction, Interceptor, Settings
 from .strategies import CompressionConfig
 from .wide import (
@@ -31,9 +31,6 @@ from .wide import (
 
 Span = tuple[int, int, int, int]
 """A range, zero-based: start line, start character, end line, end character."""
-
-PUBLISH = types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS
-PULL = types.TEXT_DOCUMENT_DIAGNOSTIC
 
 ENTRY = frozenset(("m", "s", "r", "c", "t", "n", "mk"))
 PARAMS = frozenset(("version", "uri", "documentVersion", "diagnostics", "delta", "format"))

@@ -11,8 +11,9 @@ import msgspec
 
 from ..errors import CannotCompress
 from ..formats import choose
-from ..interceptors.base import Direction
-from .originals import PUBLISH, PULL, Originals
+from ..interceptors import PUBLISH, PULL
+from ..interceptors.base import Direction, run_inline
+from .originals import Originals
 from .relay import Decision
 from .routing import FromClient, FromServer
 from .session import Session
@@ -80,8 +81,6 @@ class Conversation:
         self, body: bytes, member: str, method: str, direction: Direction, request: bytes | None = None
     ) -> Decision:
         """The body with its params or result as the interceptors leave it; `body` itself when they leave it alone."""
-        from ..interceptors.chain import run_inline
-
         chain = self._chain
         outer = msgspec.json.decode(body, type=dict[str, Raw])
         if chain is None or member not in outer:

@@ -11,10 +11,8 @@ from collections import OrderedDict
 
 import msgspec
 
+from ..interceptors import PUBLISH, PULL
 from ..wire.uris import uri_key
-
-PUBLISH = "textDocument/publishDiagnostics"
-PULL = "textDocument/diagnostic"
 
 MAX_BYTES = 32 * 1024 * 1024
 """Bytes of original diagnostics that are remembered, over all documents. The document whose list is oldest is forgotten

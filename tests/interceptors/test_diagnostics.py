@@ -392,8 +392,8 @@ def test_folded_is_always_readable_and_complete(
 )
 def test_both_readings_give_the_same_bytes(diagnostics: list[dict[str, Any]], method: str, form: str) -> None:
     """msgspec's reading of the core members and lsprotocol's types lead to the same output."""
-    from lspz.interceptors.base import Direction
-    from lspz.interceptors.chain import Chain, run_inline
+    from lspz.interceptors.base import Direction, run_inline
+    from lspz.interceptors.chain import Chain
     from lspz.interceptors.diagnostics import DiagnosticsCompressor
 
     class Wide(DiagnosticsCompressor):
