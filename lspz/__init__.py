@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from .config.settings import Config, ConfigBuilder
     from .errors import LspzError
     from .interceptors.base import Direction, Interceptor
-    from .interceptors.diagnostics import CompactDiagnostic, CompactDiagnosticReport, CompactDiagnosticsParams
-    from .interceptors.strategies import CompressionConfig
+    from .interceptors.entries import CompactDiagnostic
+    from .interceptors.reports import CompactDiagnosticReport, CompactDiagnosticsParams
+    from .interceptors.strategies import CompressionConfig, Limits
     from .proxy.backend import LspzBackend
     from .proxy.library import Proxy
     from .proxy.server import LspzServer
@@ -27,14 +28,15 @@ if TYPE_CHECKING:
     from .transports.memory import memory_pair
 
 _PLACES = {
-    "CompactDiagnostic": "interceptors.diagnostics",
-    "CompactDiagnosticReport": "interceptors.diagnostics",
-    "CompactDiagnosticsParams": "interceptors.diagnostics",
+    "CompactDiagnostic": "interceptors.entries",
+    "CompactDiagnosticReport": "interceptors.reports",
+    "CompactDiagnosticsParams": "interceptors.reports",
     "CompressionConfig": "interceptors.strategies",
     "Config": "config.settings",
     "ConfigBuilder": "config.settings",
     "Direction": "interceptors.base",
     "Interceptor": "interceptors.base",
+    "Limits": "interceptors.strategies",
     "LspzBackend": "proxy.backend",
     "LspzError": "errors",
     "LspzServer": "proxy.server",
@@ -54,6 +56,7 @@ __all__ = [
     "ConfigBuilder",
     "Direction",
     "Interceptor",
+    "Limits",
     "LspzBackend",
     "LspzError",
     "LspzServer",

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import cattrs
 import msgspec
 
 from .config import Config
-from .converters import get_converter
 from .errors import ConfigError
 from .formats import FORMATS
-from .interceptors import INTERCEPTORS, PUBLISH, PULL, diagnostics_json
+from .interceptors import INTERCEPTORS
 from .interceptors.base import Direction, run_inline
 from .interceptors.chain import Chain
+
+if TYPE_CHECKING:
+    import cattrs
 
 __all__ = ["chain_for", "compress", "decompress"]
 
 
 @cache
 def _converter() -> cattrs.Converter:
+    from .converters import get_converter
+
     return get_converter()
 
 
@@ -53,7 +56,7 @@ def compress(method: str, payload: Any, *, format: str = "compact", config: Conf
 
 
 def _strategies_chain(config: Config, form: str) -> Chain:
-    return chain_for(attrs.evolve(config, enable_diag_compress=None, interceptors=()), form)
+    return chain_for(attrs.evolve(config, enable_diag_compress=None, switches={}, interceptors=()), form)
 
 
 def decompress(method: str, value: Any) -> Any:
@@ -61,6 +64,5 @@ def decompress(method: str, value: Any) -> Any:
 
     Raises DecodeError naming position and reason for a damaged message, UnsupportedVersion for a newer format.
     """
-    if method not in (PUBLISH, PULL) or not diagnostics_json.is_compact(value):
-        return value
-    return diagnostics_json.expand(value)
+    row = next((row for row in INTERCEPTORS if method in row.methods), None)
+    return value if row is None else row.decompress(method, value)

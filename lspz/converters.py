@@ -18,7 +18,9 @@ import attrs
 import cattrs
 from lsprotocol import converters, types
 
-from .interceptors import core, diagnostics, diagnostics_json, wide
+from .formats import spelling
+from .interceptors import diagnostics, wide
+from .interceptors.reports import CompactDiagnosticReport, CompactDiagnosticsParams
 
 __all__ = ["client_converter_factory", "get_converter"]
 
@@ -30,18 +32,16 @@ _READERS: dict[type, Callable[[Any], Any]] = {
     types.Diagnostic: wide.read_diagnostic,
     types.PublishDiagnosticsParams: wide.read_params,
     types.RelatedFullDocumentDiagnosticReport: wide.read_full_report,
-    diagnostics.CompactDiagnosticsParams: diagnostics_json.read_params,
-    diagnostics.CompactDiagnosticReport: diagnostics_json.read_report,
+    CompactDiagnosticsParams: CompactDiagnosticsParams.from_compact,
+    CompactDiagnosticReport: CompactDiagnosticReport.from_compact,
 }
 
 _WRITERS: dict[type, Callable[[Any], Any]] = {
-    core.CoreParams: core.as_it_is,
-    core.CoreReport: core.as_it_is,
     types.Diagnostic: wide.write_diagnostic,
     types.PublishDiagnosticsParams: wide.write_params,
     types.RelatedFullDocumentDiagnosticReport: wide.write_full_report,
-    diagnostics.CompactDiagnosticsParams: diagnostics_json.write_params,
-    diagnostics.CompactDiagnosticReport: diagnostics_json.write_report,
+    CompactDiagnosticsParams: CompactDiagnosticsParams.to_compact,
+    CompactDiagnosticReport: CompactDiagnosticReport.to_compact,
 }
 
 
@@ -90,11 +90,16 @@ def client_converter_factory() -> cattrs.Converter:
     c = get_converter(default_converter())  # type: ignore[no-untyped-call]
 
     def params(value: Any, _: type) -> Any:
-        return diagnostics_json.read_params(value) if diagnostics_json.is_compact(value) else wide.read_params(value)
+        return _model(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, value) or wide.read_params(value)
 
     def report(value: Any, _: type) -> Any:
-        return diagnostics_json.read_report(value) if diagnostics_json.is_compact(value) else _read_report(c, value)
+        return _model(types.TEXT_DOCUMENT_DIAGNOSTIC, value) or _read_report(c, value)
 
     c.register_structure_hook(types.PublishDiagnosticsParams, params)
     c.register_structure_hook(_Report, report)
     return c
+
+
+def _model(method: str, value: Any) -> Any:
+    """lspz's model of params or a report that came in one of lspz's forms, else None."""
+    return spelling.read(diagnostics.model_of(method), value) if diagnostics.is_compact(value) else None

@@ -121,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
         "--backend", metavar='"COMMAND ARG ..."', help="the server's command line, instead of -- COMMAND"
     )
     parser.add_argument("--format", metavar="FORM", help=f"{', '.join(CHOICES)} (default auto: by client). {forms}")
+    parser.add_argument("--min-severity", metavar="SEVERITY", help="leave out milder diagnostics, and count them")
     parser.add_argument("--log-level", metavar="LEVEL", help=f"{', '.join(LOG_LEVELS)} (default warn)")
     parser.add_argument("--log-file", metavar="FILE", help="where the log goes (default stderr)")
     parser.add_argument("--version", action="version", version=f"lspz {__version__}")

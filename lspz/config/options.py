@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from ..errors import ConfigError
 from ..formats import CHOICES
-from ..interceptors import DEFAULT_FIELDS, check_fields
+from ..interceptors import DEFAULT_FIELDS, INTERCEPTORS, check_fields
 
 LOG_LEVELS = ("error", "warn", "info", "debug")
 
@@ -76,15 +76,46 @@ def _fields(text: str) -> tuple[str, ...]:
     return names
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+SEVERITIES = ("error", "warning", "info", "hint")
+
+
+def _severity(text: str) -> int:
+    word = text.strip().lower()
+    if word not in SEVERITIES:
+        raise ValueError(f"must be one of {', '.join(SEVERITIES)}")
+    return SEVERITIES.index(word) + 1
+
+
+def _number(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise ValueError("must be a number from 0 up, where 0 is no cap")
+    return int(text)
+
+
 OPTIONS = (
     Option("backend", "LSPZ_BACKEND_CMD", (), _command, "the server's command line", "--backend"),
     Option("format", "LSPZ_FORMAT", "auto", _choice(*CHOICES), "what the client gets", "--format"),
-    Option("enable_diag_compress", "LSPZ_ENABLE_DIAG_COMPRESS", None, _boolean, "rewrite diagnostics"),
+    *(
+        Option(f"enable_{row.switch}_compress", f"LSPZ_ENABLE_{row.switch.upper()}_COMPRESS", None, _boolean, row.what)
+        for row in INTERCEPTORS
+    ),
     Option("diag_fields", "LSPZ_DIAG_FIELDS", DEFAULT_FIELDS, _fields, "the diagnostics' fields to keep"),
     Option("diag_merge", "LSPZ_DIAG_MERGE", True, _boolean, "merge equal diagnostics"),
     Option("diag_prune", "LSPZ_DIAG_PRUNE", True, _boolean, "leave out the fields that are not kept"),
     Option("diag_enum", "LSPZ_DIAG_ENUM", True, _boolean, "write severities and tags as letters"),
     Option("diag_delta", "LSPZ_DIAG_DELTA", True, _boolean, "write ranges as differences"),
+    Option("max_diags", "LSPZ_MAX_DIAGS", 0, _number, "diagnostics a document, errors first"),
+    Option("max_completions", "LSPZ_MAX_COMPLETIONS", 0, _number, "items of a completion list, the preferred first"),
+    Option("max_symbols", "LSPZ_MAX_SYMBOLS", 0, _number, "symbols of an outline or a search"),
+    Option("max_tokens", "LSPZ_MAX_TOKENS", 0, _number, "tokens of a rewritten message"),
+    Option("min_severity", "LSPZ_MIN_SEVERITY", 4, _severity, "the mildest diagnostics to show", "--min-severity"),
+    Option("ignore_sources", "LSPZ_IGNORE_SOURCES", (), _names, "leave out diagnostics of these sources"),
+    Option("ignore_codes", "LSPZ_IGNORE_CODES", (), _names, "leave out diagnostics with these codes"),
+    Option("fold_hover", "LSPZ_FOLD_HOVER", None, _boolean, "fold the Markdown of hovers"),
     Option("log_level", "LSPZ_LOG_LEVEL", "warn", _choice(*LOG_LEVELS), "what is logged", "--log-level"),
     Option("log_file", "LSPZ_LOG_FILE", None, str, "where the log goes instead of stderr", "--log-file"),
 )

@@ -10,7 +10,8 @@ import attrs
 
 from ..errors import ConfigError
 from ..formats import CHOICES
-from ..interceptors.strategies import CompressionConfig
+from ..interceptors import INTERCEPTORS
+from ..interceptors.strategies import CompressionConfig, Limits
 from .options import LOG_LEVELS, OPTIONS, from_environment
 
 if TYPE_CHECKING:
@@ -29,8 +30,14 @@ class Config:
     """`auto`, or the form to give every client."""
     enable_diag_compress: bool | None = False
     """True: diagnostics are rewritten, as `compact` when no form is named. False: they pass. None: the form decides."""
+    switches: Mapping[str, bool] = attrs.field(factory=dict)
+    """Whether messages of the other kinds are rewritten, by their rows' `switch`; without an entry the form decides."""
     compression: CompressionConfig = attrs.field(factory=CompressionConfig)
     """How diagnostics are rewritten."""
+    limits: Limits = attrs.field(factory=Limits)
+    """What is left out of messages, always counted in them."""
+    fold_hover: bool | None = None
+    """Whether the Markdown of hovers is folded, the one declared loss. None: in `text` alone."""
     interceptors: tuple[Interceptor[Any, Any], ...] = ()
     """A library user's own interceptors; they see what the server said, before lspz compresses it."""
     log_level: str = attrs.field(default="warn")
@@ -47,6 +54,17 @@ class Config:
     def _check_log_level(self, attribute: object, value: str) -> None:
         if value not in LOG_LEVELS:
             raise ConfigError(f"log_level={value!r}: must be one of {', '.join(LOG_LEVELS)}")
+
+    @switches.validator
+    def _check_switches(self, attribute: object, value: Mapping[str, bool]) -> None:
+        unknown = value.keys() - {row.switch for row in INTERCEPTORS}
+        if unknown or "diag" in value:
+            allowed = ", ".join(row.switch for row in INTERCEPTORS if row.switch != "diag")
+            raise ConfigError(f"switches={dict(value)!r}: must be of {allowed}; enable_diag_compress is diagnostics'")
+
+    def enables(self, switch: str) -> bool | None:
+        """Whether messages of a kind are rewritten; None: the form decides."""
+        return self.enable_diag_compress if switch == "diag" else self.switches.get(switch)
 
     @property
     def effective_format(self) -> str:
@@ -80,6 +98,13 @@ class Config:
                 enable_range_delta=values["diag_delta"],
                 keep_fields=values["diag_fields"],
             ),
+            switches={
+                row.switch: enabled
+                for row in INTERCEPTORS
+                if row.switch != "diag" and (enabled := values[f"enable_{row.switch}_compress"]) is not None
+            },
+            limits=Limits(**{field.name: values[field.name] for field in attrs.fields(Limits)}),
+            fold_hover=values["fold_hover"],
             log_level=values["log_level"],
             log_file=values["log_file"],
         )
@@ -112,6 +137,16 @@ class ConfigBuilder:
     def compression(self, **strategies: Any) -> ConfigBuilder:
         """The strategies, by the names of `CompressionConfig`'s fields."""
         self._values["compression"] = CompressionConfig(**strategies)
+        return self
+
+    def compress(self, **kinds: bool) -> ConfigBuilder:
+        """Whether messages of other kinds are rewritten: `compress(completion=False, hover=False)`."""
+        self._values["switches"] = {**self._values.get("switches", {}), **kinds}
+        return self
+
+    def limits(self, **limits: Any) -> ConfigBuilder:
+        """What is left out of messages, by the names of `Limits`' fields: `limits(max_diags=50, min_severity=2)`."""
+        self._values["limits"] = Limits(**limits)
         return self
 
     def interceptor(self, interceptor: Interceptor[Any, Any]) -> ConfigBuilder:

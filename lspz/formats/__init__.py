@@ -11,6 +11,8 @@ FORMATS = {
     "passthrough": "the server's own bytes",
     "folded": "standard LSP: one diagnostic a group, the other positions in its message",
     "compact": "short JSON for clients that decode it (docs/compact_format.md)",
+    "toon": "tables for a model to read (TOON)",
+    "text": "the fewest tokens, for a model to read, and exact (docs/text_format.md)",
 }
 
 CHOICES = ("auto", *FORMATS)

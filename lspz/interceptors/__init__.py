@@ -34,15 +34,61 @@ class Row(NamedTuple):
     """One kind of message."""
 
     name: str
+    switch: str
+    """What turns it on or off: `LSPZ_ENABLE_{SWITCH}_COMPRESS`."""
+    what: str
+    """The messages, for people."""
     methods: tuple[str, ...]
     """The notifications whose params, and the requests whose results, it rewrites."""
     module: str
-    """The module in this package; its `create(settings, form)` makes the interceptor."""
+    """The module in this package: `create(settings, form)` makes the interceptor, None where a form leaves the kind
+    alone; `decompress(method, value)` reads any form."""
 
     def create(self, settings: Settings, form: str) -> Interceptor[Any, Any] | None:
         """The interceptor for a client that gets `form`; None when it has nothing to do."""
-        made: Interceptor[Any, Any] | None = import_module(f"{__name__}.{self.module}").create(settings, form)
+        if form == "passthrough" or settings.enables(self.switch) is False:
+            return None
+        made: Interceptor[Any, Any] | None = self._import().create(settings, form)
         return made
 
+    def decompress(self, method: str, value: Any) -> Any:
+        """Standard LSP (JSON) from a message in any form. Raises DecodeError."""
+        return self._import().decompress(method, value)
 
-INTERCEPTORS = (Row("diagnostics", (PUBLISH, PULL), "diagnostics"),)
+    def _import(self) -> Any:
+        return import_module(f"{__name__}.{self.module}")
+
+
+INTERCEPTORS = (
+    Row(
+        "diagnostics",
+        "diag",
+        "diagnostics",
+        (PUBLISH, PULL),
+        "diagnostics",
+    ),
+    Row(
+        "workspace-diagnostics",
+        "workspace_diag",
+        "workspace diagnostics",
+        ("workspace/diagnostic", "$/progress"),
+        "workspace_diagnostics",
+    ),
+    Row("completion", "completion", "completion lists", ("textDocument/completion",), "completion"),
+    Row("hover", "hover", "hovers", ("textDocument/hover",), "hover"),
+    Row("document-symbols", "document_symbol", "outlines", ("textDocument/documentSymbol",), "document_symbols"),
+    Row(
+        "locations",
+        "location",
+        "references, definitions and the like",
+        (
+            "textDocument/references",
+            "textDocument/definition",
+            "textDocument/declaration",
+            "textDocument/implementation",
+            "textDocument/typeDefinition",
+        ),
+        "locations",
+    ),
+    Row("workspace-symbols", "workspace_symbol", "workspace symbols", ("workspace/symbol",), "workspace_symbols"),
+)

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from .strategies import CompressionConfig
+from .strategies import CompressionConfig, Limits
 
 P = TypeVar("P")
 """lsprotocol's type of what is intercepted: a notification's params, a request's params or its result."""
@@ -30,8 +30,15 @@ class Settings(Protocol):
         """How diagnostics are rewritten."""
 
     @property
-    def enable_diag_compress(self) -> bool | None:
-        """Whether diagnostics are; None: the form decides."""
+    def limits(self) -> Limits:
+        """What is left out of messages."""
+
+    @property
+    def fold_hover(self) -> bool | None:
+        """Whether Markdown is folded; None: in `text` alone."""
+
+    def enables(self, switch: str) -> bool | None:
+        """Whether messages of a kind are rewritten; None: the form decides."""
 
 
 class Interceptor(Generic[P, C]):
@@ -70,6 +77,10 @@ class Interceptor(Generic[P, C]):
 
         The reader takes the payload's JSON and may return None: read it the usual way.
         """
+        return None
+
+    def writer(self, method: str) -> Callable[[C | P], bytes] | None:
+        """A faster way to write what `intercept` returned than through the converter, or None."""
         return None
 
     async def intercept(self, method: str, params: P, direction: Direction) -> C | P | None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import attrs
-import cattrs
 import msgspec
-from lsprotocol import types
 
 from .base import Direction, Interceptor
+
+if TYPE_CHECKING:
+    import cattrs
 
 
 class Chain:
     """Interceptors in their order.
 
     `converter` makes the converter that structures lsprotocol's types and unstructures compact ones; it is called when
-    the first message is intercepted, as making one takes longer than everything else here.
+    the first message needs it, as lsprotocol and the converter take longer to load than everything else here.
     """
 
     def __init__(
@@ -44,8 +44,6 @@ class Chain:
 
         Raises whatever an interceptor raises; the caller sends the original then.
         """
-        converter = self._converter  # made first: it resolves lsprotocol's forward references, which types depend on
-        type_ = payload_type(method, direction)
         payload = raw
         for interceptor in self._interceptors:
             if not interceptor.applies_to(method, direction):
@@ -55,22 +53,33 @@ class Chain:
             value: Any = None
             if typed is None:
                 value = msgspec.json.decode(payload)
-                typed = value if type_ is None else converter.structure(value, type_)
-            before = None if interceptor.compresses else converter.unstructure(typed)
+                typed = self._structure(value, method, direction)
+            if interceptor.compresses:
+                result = await interceptor.intercept(method, typed, direction)
+                if result is not typed:
+                    smaller = self._write(interceptor, method, result)
+                    payload = smaller if len(smaller) < len(payload) else payload
+                continue
+            converter, type_ = self._converter, payload_type(method, direction)
+            before = converter.unstructure(typed)
             result = await interceptor.intercept(method, typed, direction)
             if result is None:
                 return None
-            if interceptor.compresses:
-                if result is not typed:
-                    smaller = msgspec.json.encode(converter.unstructure(result))
-                    payload = smaller if len(smaller) < len(payload) else payload
-                continue
             after = converter.unstructure(result)
             if type_ is not None and not isinstance(result, type(typed)):
                 return msgspec.json.encode(after)  # a compact model: no type that the next interceptor could read
             if after != before:
                 payload = msgspec.json.encode(_patched(value, before, after))
         return payload
+
+    def _structure(self, value: Any, method: str, direction: Direction) -> Any:
+        converter = self._converter  # made first: it resolves lsprotocol's forward references, which types depend on
+        type_ = payload_type(method, direction)
+        return value if type_ is None else converter.structure(value, type_)
+
+    def _write(self, interceptor: Interceptor[Any, Any], method: str, result: Any) -> bytes:
+        writer = interceptor.writer(method)
+        return msgspec.json.encode(self._converter.unstructure(result)) if writer is None else writer(result)
 
 
 _PAYLOADS: dict[tuple[str, Direction], Any] = {}
@@ -88,6 +97,9 @@ def payload_type(method: str, direction: Direction) -> Any:
 
 
 def _payload_type(method: str, direction: Direction) -> Any:
+    import attrs
+    from lsprotocol import types
+
     if method not in types.METHOD_TO_TYPES:
         return None
     _, response, params, _ = types.METHOD_TO_TYPES[method]

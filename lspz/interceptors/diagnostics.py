@@ -6,317 +6,137 @@ A reader needs: what is wrong, how bad it is, and where. What repeats is said on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import attrs
-import msgspec
-from lsprotocol import types
 
 from ..errors import CannotCompress
+from ..formats import spelling
 from . import PUBLISH, PULL, core
-from .base import Direction, Interceptor, Settings
+from .base import Direction, Settings
+from .compressor import Compressor
+from .entries import CompactFile
+from .grouping import compact, fold, select
+from .reports import PARAMS, REPORT, CompactDiagnosticReport, CompactDiagnosticsParams
 from .strategies import CompressionConfig
-from .wide import (
-    WideDiagnostic,
-    WideFullReport,
-    WidePublishDiagnosticsParams,
-    make_diagnostic,
-    make_range,
-    read_related_documents,
-    rewritten,
-    write_fields,
-    write_related_documents,
-)
 
-Span = tuple[int, int, int, int]
-"""A range, zero-based: start line, start character, end line, end character."""
-
-ENTRY = frozenset(("m", "s", "r", "c", "t", "n", "mk"))
-PARAMS = frozenset(("version", "uri", "documentVersion", "diagnostics", "delta", "format"))
-REPORT = frozenset(("version", "kind", "resultId", "diagnostics", "delta", "format", "items"))
-"""The members of compact entries, params and reports: a server's own member of such a name has no place there."""
-
-
-# The compact model
 
 
 @attrs.frozen
-class CompactDiagnostic:
-    """What several diagnostics share, and where each of them is."""
-
-    message: str
-    ranges: tuple[Span, ...]
-    """Absolute and zero-based, sorted; one for each diagnostic."""
-    severity: int | None = None
-    code: int | str | None = None
-    tags: tuple[int, ...] = ()
-    markup: str | None = None
-    """`markdown` or `plaintext` when the server sent MarkupContent."""
-    fields: Mapping[str, Any] = attrs.field(factory=dict)
-    """Further members that were kept, by their LSP names, as JSON."""
-
-    @property
-    def count(self) -> int:
-        """How many diagnostics the entry stands for."""
-        return len(self.ranges)
-
-    def expand(self) -> list[types.Diagnostic]:
-        """The diagnostics it stands for, as LSP has them."""
-        message: str | types.MarkupContent = self.message
-        if self.markup is not None:
-            message = types.MarkupContent(types.MarkupKind(self.markup), self.message)
-        return [
-            make_diagnostic(make_range(*span), message, self.severity, self.code, self.tags, dict(self.fields))
-            for span in self.ranges
-        ]
-
-
-@attrs.frozen
-class CompactDiagnosticsParams:
-    """The compact form of `PublishDiagnosticsParams`."""
-
-    uri: str
-    diagnostics: tuple[CompactDiagnostic, ...]
-    document_version: int | None = None
-    """LSP's own `version`, when the server sent one."""
-    letters: bool = attrs.field(default=True, eq=False)
-    """How severities and tags are written: as letters, or as numbers."""
-    delta: bool = attrs.field(default=True, eq=False)
-    """How further ranges are written: as differences, or absolute."""
-    unknown: Mapping[str, Any] = attrs.field(factory=dict)
-    """Members that LSP does not know, as JSON."""
-
-    def expand(self) -> types.PublishDiagnosticsParams:
-        """The params as LSP has them: the same diagnostics, in the order of their groups."""
-        return WidePublishDiagnosticsParams(
-            self.uri, _expand(self.diagnostics), self.document_version, dict(self.unknown)
-        )
-
-
-@attrs.frozen
-class CompactDiagnosticReport:
-    """The compact form of a full report, the answer to `textDocument/diagnostic`."""
-
-    diagnostics: tuple[CompactDiagnostic, ...]
-    result_id: str | None = None
-    letters: bool = attrs.field(default=True, eq=False)
-    delta: bool = attrs.field(default=True, eq=False)
-    unknown: Mapping[str, Any] = attrs.field(factory=dict)
-    """Members that the form does not know, as JSON; `relatedDocuments` is one."""
-
-    def expand(self) -> types.RelatedFullDocumentDiagnosticReport:
-        """The report as LSP has it."""
-        unknown = dict(self.unknown)
-        return WideFullReport(
-            items=_expand(self.diagnostics),
-            result_id=self.result_id,
-            related_documents=read_related_documents(unknown.pop("relatedDocuments", None)),
-            unknown=unknown,
-        )
-
-
-def _expand(entries: Iterable[CompactDiagnostic]) -> list[types.Diagnostic]:
-    return [diagnostic for entry in entries for diagnostic in entry.expand()]
-
-
-# Grouping: the same for every form
-
-
-class Group(NamedTuple):
-    """Diagnostics that are equal but for their range."""
-
-    first: types.Diagnostic
-    """The first of them in the server's order."""
-    message: str
-    markup: str | None
-    severity: int | None
-    code: int | str | None
-    tags: tuple[int, ...]
-    fields: dict[str, Any]
-    spans: list[Span]
-
-
-def group(
-    diagnostics: Iterable[types.Diagnostic], strategies: CompressionConfig, by_source: bool = False
-) -> list[Group]:
-    """Merge what is equal, in order of first appearance (formats.md §1.1).
-
-    Raises CannotCompress for what no form has a place for: a code that is neither string nor integer, and the like.
-    """
-    keep = strategies.kept
-    with_fields = keep is None or not keep <= core.FIELDS
-    with_severity, with_code = keep is None or "severity" in keep, keep is None or "code" in keep
-    merging = strategies.enable_dedup
-    groups: dict[Any, Group] = {}
-    fields: dict[str, Any] = {}
-    for d in diagnostics:
-        start, end = d.range.start, d.range.end
-        span = (start.line, start.character, end.line, end.character)
-        message: Any = d.message
-        markup = None
-        if type(message) is not str:
-            message, markup = message.value, message.kind.value
-        severity: Any = d.severity if with_severity else None
-        if severity is not None:
-            severity = _integer("severity", severity)
-        code = d.code if with_code else None
-        if code is not None and type(code) is not str and type(code) is not int:
-            raise CannotCompress(f"a code that is neither string nor integer: {code!r}")
-        tags = tuple([_integer("tag", tag) for tag in d.tags]) if d.tags else ()
-        key: Any = (message, markup, severity, code, tags)
-        if with_fields:
-            fields = _kept_fields(d, keep)
-            key = (key, msgspec.json.encode(fields))
-        if by_source:
-            key = (key, d.source)
-        if not merging:
-            key = len(groups)
-        known = groups.get(key)
-        if known is None:
-            groups[key] = Group(d, message, markup, severity, code, tags, fields, [span])
-        else:
-            known.spans.append(span)
-    for found in groups.values():
-        if len(found.spans) > 1:
-            found.spans.sort()
-    return list(groups.values())
-
-
-def _kept_fields(d: types.Diagnostic, keep: frozenset[str] | None) -> dict[str, Any]:
-    fields: dict[str, Any] = d.fields if isinstance(d, WideDiagnostic) else write_fields(d)
-    if keep is not None:
-        fields = {name: value for name, value in fields.items() if name in keep}
-    if not ENTRY.isdisjoint(fields):
-        raise CannotCompress(f"a member named like one of the compact form: {ENTRY & fields.keys()}")
-    return fields
-
-
-def _integer(what: str, value: Any) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return int(value)
-    raise CannotCompress(f"a {what} that is not an integer: {value!r}")
-
-
-def compact(diagnostics: Sequence[types.Diagnostic], strategies: CompressionConfig) -> tuple[CompactDiagnostic, ...]:
-    """The entries of a list of diagnostics. Raises CannotCompress."""
-    return tuple(
-        [
-            CompactDiagnostic(message, tuple(spans), severity, code, tags, markup, fields)
-            for _, message, markup, severity, code, tags, fields, spans in group(diagnostics, strategies)
-        ]
-    )
-
-
-# folded: standard LSP
-
-
-def fold(diagnostics: Sequence[types.Diagnostic], strategies: CompressionConfig) -> list[Any]:
-    """One diagnostic a group, the positions of the others in its message, 1-based (formats.md §5).
-
-    Raises CannotCompress.
-    """
-    return [_folded(found, strategies) for found in group(diagnostics, strategies, by_source=True)]
-
-
-def folded_message(found: Group) -> str:
-    """The message of a group's one diagnostic."""
-    others = found.spans[1:]
-    if not others:
-        return found.message
-    places = ", ".join([f"{line + 1}:{character + 1}" for line, character, _, _ in others])
-    return f"{found.message} (+{len(others)} more: {places})"
-
-
-def _folded(found: Group, strategies: CompressionConfig) -> Any:
-    first, message = found.spans[0], folded_message(found)
-    original: Any = found.first
-    if isinstance(original, core.CoreDiagnostic):
-        return core.CoreDiagnostic(core.make_range(first), message, found.severity, found.code, original.tags)
-    return rewritten(original, make_range(*first), message, strategies.kept)
-
-
-# The interceptor
-
-DiagnosticsMessage = types.PublishDiagnosticsParams | types.DocumentDiagnosticReport
-
-
-@attrs.frozen
-class DiagnosticsCompressor(Interceptor[Any, Any]):
+class DiagnosticsCompressor(Compressor):
     """Rewrites pushed params and pulled full reports in one form."""
 
     name: ClassVar[str] = "diagnostics"
     methods: ClassVar[tuple[str, ...]] = (PUBLISH, PULL)
-    compresses: ClassVar[bool] = True
 
-    form: str = "compact"
-    """`compact` or `folded`."""
     strategies: CompressionConfig = attrs.field(factory=CompressionConfig)
 
-    def reader(self, method: str) -> Callable[[bytes], Any] | None:
-        """msgspec's, when nothing but core fields is kept."""
-        keep = self.strategies.kept
-        if keep is None or not keep <= core.FIELDS:
-            return None
-        return core.read_params if method == PUBLISH else core.read_report
+    def reader(self, method: str) -> Callable[[bytes], Any]:
+        """msgspec's, with all members where more than the core of a diagnostic is kept."""
+        read = core.read_params if method == PUBLISH else core.read_report
+        return (lambda raw: read(raw, True)) if self.strategies.keeps_more else read
 
-    async def intercept(self, method: str, params: DiagnosticsMessage, direction: Direction) -> Any:
-        """Return a compact model or folded diagnostics. Empty and unchanged reports stay as they are."""
+    async def intercept(self, method: str, params: Any, direction: Direction) -> Any:
+        """Return a compact model, or folded LSP. Empty lists and unchanged reports stay as they are."""
         if method == PUBLISH:
-            return self.push(params)
-        return self.pull(params) if hasattr(params, "items") else params
-
-    def push(self, params: Any) -> Any:
-        """The params in this form. Raises CannotCompress."""
-        if not params.diagnostics:
+            return self._push(params) if params.diagnostics else params
+        if params is None or params.kind == "unchanged" or not _has_any(params):
             return params
+        return self._pull(params)
+
+    def _push(self, params: Any) -> Any:
         unknown = getattr(params, "unknown", {})
         if self.form == "folded":
-            folded = fold(params.diagnostics, self.strategies)
-            if isinstance(params, core.CoreParams):
-                return core.CoreParams(uri=params.uri, version=params.version, diagnostics=folded)
-            return WidePublishDiagnosticsParams(params.uri, folded, params.version, unknown)
-        if not PARAMS.isdisjoint(unknown):
-            raise CannotCompress(f"a member named like one of the compact form: {PARAMS & unknown.keys()}")
+            out = {"uri": params.uri} if params.version is None else {"uri": params.uri, "version": params.version}
+            return {**out, **unknown, "diagnostics": fold(params.diagnostics, self.strategies, self.limits)}
+        kept, omitted, filtered = select(params.diagnostics, self.limits)
         return CompactDiagnosticsParams(
             uri=params.uri,
-            diagnostics=compact(params.diagnostics, self.strategies),
+            diagnostics=compact(kept, self.strategies),
             document_version=params.version,
             letters=self.strategies.enable_enum_compression,
             delta=self.strategies.enable_range_delta,
-            unknown=unknown,
+            unknown=_checked(unknown, PARAMS),
+            omitted=omitted,
+            filtered=filtered,
         )
 
-    def pull(self, report: Any) -> Any:
-        """The report in this form. Raises CannotCompress."""
-        if not report.items:
-            return report
+    def _pull(self, report: Any) -> Any:
         unknown = getattr(report, "unknown", {})
+        related = report.related_documents or {}
         if self.form == "folded":
-            folded = fold(report.items, self.strategies)
-            if isinstance(report, core.CoreReport):
-                return core.CoreReport(kind="full", result_id=report.result_id, items=folded)
-            return WideFullReport(
-                items=folded,
-                result_id=report.result_id,
-                related_documents=report.related_documents,
-                unknown=unknown,
-            )
-        if not REPORT.isdisjoint(unknown):
-            raise CannotCompress(f"a member named like one of the compact form: {REPORT & unknown.keys()}")
-        if report.related_documents:
-            unknown = {**unknown, "relatedDocuments": write_related_documents(report.related_documents)}
+            folded = {**self._fold(report), **unknown}
+            if related:
+                folded["relatedDocuments"] = {uri: self._fold(r) for uri, r in related.items()}
+            return folded
+        kept, omitted, filtered = select(report.items, self.limits)
         return CompactDiagnosticReport(
-            diagnostics=compact(report.items, self.strategies),
+            diagnostics=compact(kept, self.strategies),
             result_id=report.result_id,
             letters=self.strategies.enable_enum_compression,
             delta=self.strategies.enable_range_delta,
-            unknown=unknown,
+            unknown=_checked(unknown, REPORT),
+            related=tuple(self._file(uri, report) for uri, report in related.items()),
+            omitted=omitted,
+            filtered=filtered,
         )
 
+    def _fold(self, report: Any) -> dict[str, Any]:
+        out: dict[str, Any] = {"kind": "unchanged" if report.items is None else "full"}
+        if report.result_id is not None:
+            out["resultId"] = report.result_id
+        if report.items is not None:
+            out["items"] = fold(report.items, self.strategies, self.limits)
+        return out
 
-def create(settings: Settings, form: str) -> DiagnosticsCompressor | None:
-    """The compressor for a client that gets `form`; None when diagnostics pass through."""
-    if form == "passthrough" or settings.enable_diag_compress is False:
-        return None
-    return DiagnosticsCompressor(form, settings.compression)
+    def _file(self, uri: str, report: Any) -> CompactFile:
+        if report.items is None:
+            return CompactFile(uri, None, result_id=report.result_id)
+        kept, omitted, filtered = select(report.items, self.limits)
+        entries = compact(kept, self.strategies)
+        return CompactFile(uri, entries, None, report.result_id, omitted, filtered)
+
+
+def _has_any(report: Any) -> bool:
+    return report.items is not None and bool(
+        report.items or any(related.items for related in (report.related_documents or {}).values())
+    )
+
+
+def _checked(unknown: dict[str, Any], taken: frozenset[str]) -> dict[str, Any]:
+    """Members that LSP does not know. Raises CannotCompress for one named like a member of the compact form."""
+    if not taken.isdisjoint(unknown):
+        raise CannotCompress(f"a member named like one of the compact form: {', '.join(taken & unknown.keys())}")
+    return unknown
+
+
+def create(settings: Settings, form: str) -> DiagnosticsCompressor:
+    """The compressor for a client that gets `form`."""
+    return DiagnosticsCompressor(form, settings.compression, limits=settings.limits)
+
+
+def model_of(method: str) -> type[CompactDiagnosticsParams | CompactDiagnosticReport]:
+    """The model of a method's params or result."""
+    return CompactDiagnosticsParams if method == PUBLISH else CompactDiagnosticReport
+
+
+def is_compact(value: object) -> bool:
+    """Whether params or a report are in a form that is not LSP, as formats.md §1 tells the forms apart."""
+    if not isinstance(value, Mapping):
+        return False
+    if spelling.is_enclosed(value):
+        return True
+    entries = value.get("diagnostics")
+    if "uri" not in value:
+        return "items" not in value and value.get("kind") == "full" and ("version" in value or "diagnostics" in value)
+    if "omitted" in value or "filtered" in value:
+        return True
+    if not isinstance(entries, list) or not entries:
+        return False
+    return isinstance(entries[0], Mapping) and "r" in entries[0] and "range" not in entries[0]
+
+
+def decompress(method: str, value: Any) -> Any:
+    """Standard LSP (JSON) from params or a report in any form. Raises DecodeError."""
+    return spelling.read(model_of(method), value).to_lsp() if is_compact(value) else value

@@ -1,25 +1,20 @@
-"""The compact form of diagnostics as JSON, written and read (formats.md §1).
+"""The compact JSON of diagnostics' entries, written and read (formats.md §1).
 
-In `{"version":1,"uri":…,"diagnostics":[{"m":"unused","s":"W","r":[[1,0,1,4],[2,0,2,0]],"n":2}]}` the second range is a
-difference to the first; docs/compact_format.md has the whole of it.
+In `{"m":"unused","s":"W","r":[[1,0,1,4],[2,0,2,0]],"n":2}` the second range is a difference to the first;
+docs/compact_format.md has the whole of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..errors import DecodeError, UnsupportedVersion
-from ..formats import VERSION
-from .diagnostics import (
-    ENTRY,
-    PARAMS,
-    REPORT,
-    CompactDiagnostic,
-    CompactDiagnosticReport,
-    CompactDiagnosticsParams,
-    Span,
-)
+from ..errors import DecodeError
+from ..formats.json import typed
+from .entries import CompactDiagnostic, Span
+
+ENTRY = frozenset(("m", "s", "r", "c", "t", "n", "mk"))
+"""The members of a compact entry: a server's own member of such a name has no place there."""
 
 _LETTERS = {1: "E", 2: "W", 3: "I", 4: "H"}
 _NUMBERS = {letter: value for value, letter in _LETTERS.items()}
@@ -27,41 +22,26 @@ _TAG_LETTERS = {1: "U", 2: "D"}
 _TAG_NUMBERS = {letter: value for value, letter in _TAG_LETTERS.items()}
 
 
-def write_params(params: CompactDiagnosticsParams) -> dict[str, Any]:
-    """The JSON of compact params (formats.md §1)."""
-    out: dict[str, Any] = {"version": VERSION, "uri": params.uri}
-    if params.document_version is not None:
-        out["documentVersion"] = params.document_version
-    return _write_entries(out, params)
+def write_entries(entries: Iterable[CompactDiagnostic], letters: bool = True, delta: bool = True) -> list[Any]:
+    """The JSON of entries.
+
+    `letters`: severities and tags as letters, else as numbers. `delta`: further ranges as differences, else absolute.
+    """
+    return [write_entry(entry, write_ranges(entry.ranges, delta), len(entry.ranges), letters) for entry in entries]
 
 
-def write_report(report: CompactDiagnosticReport) -> dict[str, Any]:
-    """The JSON of a compact report (formats.md §1)."""
-    out: dict[str, Any] = {"version": VERSION, "kind": "full"}
-    if report.result_id is not None:
-        out["resultId"] = report.result_id
-    return _write_entries(out, report)
-
-
-def _write_entries(out: dict[str, Any], model: CompactDiagnosticsParams | CompactDiagnosticReport) -> dict[str, Any]:
-    if not model.delta:
-        out["delta"] = False
-    out.update(model.unknown)
-    out["diagnostics"] = [_write_entry(entry, model.letters, model.delta) for entry in model.diagnostics]
-    return out
-
-
-def _write_entry(entry: CompactDiagnostic, letters: bool, delta: bool) -> dict[str, Any]:
+def write_entry(entry: CompactDiagnostic, places: Any, count: int, letters: bool = True) -> dict[str, Any]:
+    """The JSON of an entry for `count` diagnostics, with its places as `write_ranges` or a caller spells them."""
     out: dict[str, Any] = {"m": entry.message}
     if entry.severity is not None:
         out["s"] = _LETTERS.get(entry.severity, entry.severity) if letters else entry.severity
-    out["r"] = _deltas(entry.ranges) if delta and len(entry.ranges) > 1 else entry.ranges
+    out["r"] = places
     if entry.code is not None:
         out["c"] = entry.code
     if entry.tags:
         out["t"] = ",".join(_TAG_LETTERS.get(t) or str(t) for t in entry.tags) if letters else entry.tags
-    if len(entry.ranges) > 1:
-        out["n"] = len(entry.ranges)
+    if count > 1:
+        out["n"] = count
     if entry.markup is not None:
         out["mk"] = entry.markup
     if entry.fields:
@@ -69,117 +49,37 @@ def _write_entry(entry: CompactDiagnostic, letters: bool, delta: bool) -> dict[s
     return out
 
 
-def _deltas(spans: Sequence[Span]) -> list[Span]:
-    a, b, c, d = spans[0]
-    out = [spans[0]]
-    for e, f, g, h in spans[1:]:
+def write_ranges(ranges: Sequence[Span], delta: bool = True) -> Sequence[Span]:
+    """Ranges as they stand in JSON."""
+    if not delta or len(ranges) < 2:
+        return ranges
+    a, b, c, d = ranges[0]
+    out = [ranges[0]]
+    for e, f, g, h in ranges[1:]:
         out.append((e - a, f - b, g - c, h - d))
         a, b, c, d = e, f, g, h
     return out
 
 
-def expand(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Standard LSP (JSON) from compact params or a compact report (JSON), with kept members just as they came.
-
-    Raises DecodeError with position and reason, UnsupportedVersion.
-    """
-    model: CompactDiagnosticsParams | CompactDiagnosticReport
-    if "uri" in value:
-        model = read_params(value)
-        out: dict[str, Any] = {"uri": model.uri}
-        if model.document_version is not None:
-            out["version"] = model.document_version
-        member = "diagnostics"
-    else:
-        model = read_report(value)
-        out = {"kind": "full"} if model.result_id is None else {"kind": "full", "resultId": model.result_id}
-        member = "items"
-    out.update(model.unknown)
-    out[member] = [diagnostic for entry in model.diagnostics for diagnostic in _expand_entry(entry)]
-    return out
-
-
-def _expand_entry(entry: CompactDiagnostic) -> list[dict[str, Any]]:
-    shared: dict[str, Any] = {"message": entry.message}
-    if entry.markup is not None:
-        shared["message"] = {"kind": entry.markup, "value": entry.message}
-    if entry.severity is not None:
-        shared["severity"] = entry.severity
-    if entry.code is not None:
-        shared["code"] = entry.code
-    shared.update(entry.fields)
-    if entry.tags:
-        shared["tags"] = list(entry.tags)
-    return [
-        {"range": {"start": {"line": a, "character": b}, "end": {"line": c, "character": d}}, **shared}
-        for a, b, c, d in entry.ranges
-    ]
-
-
-def is_compact(value: object) -> bool:
-    """Whether params or a report are in compact form, as formats.md §1 tells the forms apart."""
-    if not isinstance(value, Mapping) or "format" in value:
-        return False
-    entries = value.get("diagnostics")
-    if not isinstance(entries, list):
-        return False
-    if "uri" not in value:
-        return "kind" in value and "items" not in value
-    return bool(entries) and isinstance(entries[0], Mapping) and "r" in entries[0] and "range" not in entries[0]
-
-
-def read_params(value: Mapping[str, Any]) -> CompactDiagnosticsParams:
-    """Compact params from their JSON. Raises DecodeError with position and reason, UnsupportedVersion."""
-    delta, letters, entries = _read_entries(value)
-    return CompactDiagnosticsParams(
-        uri=_typed(value, "uri", str, "uri"),
-        diagnostics=entries,
-        document_version=_typed(value, "documentVersion", int, "documentVersion")
-        if "documentVersion" in value
-        else None,
-        letters=letters,
-        delta=delta,
-        unknown={name: member for name, member in value.items() if name not in PARAMS},
-    )
-
-
-def read_report(value: Mapping[str, Any]) -> CompactDiagnosticReport:
-    """A compact report from its JSON. Raises DecodeError with position and reason, UnsupportedVersion."""
-    delta, letters, entries = _read_entries(value)
-    if value.get("kind") != "full":
-        raise DecodeError("kind", f"must be 'full', not {value.get('kind')!r}")
-    return CompactDiagnosticReport(
-        diagnostics=entries,
-        result_id=_typed(value, "resultId", str, "resultId") if "resultId" in value else None,
-        letters=letters,
-        delta=delta,
-        unknown={name: member for name, member in value.items() if name not in REPORT},
-    )
-
-
-def _read_entries(value: Mapping[str, Any]) -> tuple[bool, bool, tuple[CompactDiagnostic, ...]]:
-    version = _typed(value, "version", int, "version")
-    if version > VERSION:
-        raise UnsupportedVersion(version, VERSION)
-    if version < 1:
-        raise DecodeError("version", f"there is no format version {version}")
-    delta = value.get("delta", True)
-    if not isinstance(delta, bool):
-        raise DecodeError("delta", f"must be true or false, not {delta!r}")
-    entries = _typed(value, "diagnostics", list, "diagnostics")
-    read = tuple(read_entry(entry, delta, f"diagnostics[{i}]") for i, entry in enumerate(entries))
-    letters = not any(isinstance(e.get("t"), list) or e.get("s") in _LETTERS for e in entries)
-    return delta, letters, read
+def read_entries(value: Any, path: str, delta: bool = True) -> tuple[CompactDiagnostic, ...]:
+    """Entries from a list of them (JSON); `path` says where it stands. Raises DecodeError."""
+    if not isinstance(value, list | tuple):
+        raise DecodeError(path, f"must be a list, not {value!r:.80}")
+    return tuple(read_entry(entry, delta, f"{path}[{i}]") for i, entry in enumerate(value))
 
 
 def read_entry(entry: Any, delta: bool = True, path: str = "") -> CompactDiagnostic:
     """A compact entry from its JSON; `path` says where it stands. Raises DecodeError with position and reason."""
     if not isinstance(entry, Mapping):
         raise DecodeError(path, f"must be an object, not {entry!r}")
-    spans = _read_spans(_typed(entry, "r", list, f"{path}.r"), delta, f"{path}.r")
+    return read_shared(entry, read_ranges(typed(entry, "r", list, f"{path}.r"), delta, f"{path}.r"), path)
+
+
+def read_shared(entry: Mapping[str, Any], ranges: tuple[Span, ...], path: str) -> CompactDiagnostic:
+    """An entry of which the ranges are read already. Raises DecodeError."""
     count = entry.get("n", 1)
-    if count != len(spans) or isinstance(count, bool):
-        raise DecodeError(f"{path}.n", f"says {count!r} diagnostics, but there are {len(spans)} ranges")
+    if count != len(ranges) or isinstance(count, bool):
+        raise DecodeError(f"{path}.n", f"says {count!r} diagnostics, but there are {len(ranges)} ranges")
     code = entry.get("c")
     if code is not None and (isinstance(code, bool) or not isinstance(code, int | str)):
         raise DecodeError(f"{path}.c", f"must be a string or an integer, not {code!r}")
@@ -187,8 +87,8 @@ def read_entry(entry: Any, delta: bool = True, path: str = "") -> CompactDiagnos
     if markup not in (None, "markdown", "plaintext"):
         raise DecodeError(f"{path}.mk", f"must be markdown or plaintext, not {markup!r}")
     return CompactDiagnostic(
-        message=_typed(entry, "m", str, f"{path}.m"),
-        ranges=spans,
+        message=typed(entry, "m", str, f"{path}.m"),
+        ranges=ranges,
         severity=_read_severity(entry.get("s"), f"{path}.s"),
         code=code,
         tags=_read_tags(entry.get("t"), f"{path}.t"),
@@ -197,7 +97,8 @@ def read_entry(entry: Any, delta: bool = True, path: str = "") -> CompactDiagnos
     )
 
 
-def _read_spans(rows: list[Any], delta: bool, path: str) -> tuple[Span, ...]:
+def read_ranges(rows: Sequence[Any], delta: bool, path: str) -> tuple[Span, ...]:
+    """Ranges from what `write_ranges` wrote. Raises DecodeError."""
     if not rows:
         raise DecodeError(path, "must hold at least one range")
     spans: list[Span] = []
@@ -212,10 +113,15 @@ def _read_spans(rows: list[Any], delta: bool, path: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
+def are_letters(entries: Iterable[Any]) -> bool:
+    """Whether severities and tags of entries (JSON) are letters."""
+    return not any(isinstance(e.get("t"), list) or e.get("s") in _LETTERS for e in entries if isinstance(e, Mapping))
+
+
 def _read_severity(value: Any, path: str) -> int | None:
     if value is None or type(value) is int:
         return value
-    if value not in _NUMBERS:
+    if not isinstance(value, str) or value not in _NUMBERS:
         raise DecodeError(path, f"must be a number or one of {', '.join(_NUMBERS)}, not {value!r}")
     return _NUMBERS[value]
 
@@ -235,10 +141,3 @@ def _read_tags(value: Any, path: str) -> tuple[int, ...]:
             raise DecodeError(path, f"must be tags, not {value!r}")
         tags.append(word)
     return tuple(tags)
-
-
-def _typed(value: Mapping[str, Any], name: str, type_: Callable[..., Any], path: str) -> Any:
-    member = value.get(name)
-    if type(member) is not type_:
-        raise DecodeError(path, "is missing" if name not in value else f"is not of the right type: {member!r}")
-    return member

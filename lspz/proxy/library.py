@@ -20,7 +20,8 @@ from pygls.uris import to_fs_path
 from .._version import __version__
 from ..config import Config
 from ..errors import BackendDied, BackendRefused, DiagnosticsTimeout, DocumentNotOpen
-from ..interceptors.diagnostics import CompactDiagnosticReport, CompactDiagnosticsParams, compact
+from ..interceptors.grouping import compact
+from ..interceptors.reports import CompactDiagnosticReport, CompactDiagnosticsParams
 from ..transports import Transport
 from ..transports.memory import memory_pair
 from ..transports.messages import MessageChannel

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import LspzError
-from ..interceptors import core, diagnostics_json
-from ..interceptors import diagnostics as kind
-from ..interceptors.diagnostics import Span
+from ..interceptors import core, diagnostics_json, grouping
+from ..interceptors.entries import Span
 
 if TYPE_CHECKING:
     from ..interceptors.strategies import CompressionConfig
@@ -48,7 +47,7 @@ class _Document(msgspec.Struct):
 
 def _read(raw: list[Raw], strategies: CompressionConfig) -> list[Any]:
     """Diagnostics with all that groups are told apart by; only what the core reading has no place for needs more."""
-    if strategies.kept is not None and strategies.kept <= core.FIELDS:
+    if not strategies.keeps_more:
         with suppress(msgspec.ValidationError):
             return [_decode_core(item) for item in raw]
     from ..interceptors import wide  # lsprotocol's types, which take longest to load
@@ -82,11 +81,11 @@ class _Restorer:
         for i, d in enumerate(read):
             self._spans.append(_span(d.range))
             self._plain.setdefault((self._spans[i], _text(d.message)), []).append(i)
-        for found in kind.group(read, strategies, by_source=True):
+        for found in grouping.group(read, strategies, by_source=True):
             if len(found.spans) > 1:
                 places = ((span, found.message) for span in found.spans)
                 members = list(dict.fromkeys(i for place in places for i in self._plain[place]))
-                self._folded[found.spans[0], kind.folded_message(found)] = members
+                self._folded[found.spans[0], grouping.folded_message(found)] = members
                 self._hidden += members[1:]
 
     def restore(self, sent: Iterable[Raw], requested: Span) -> list[Raw] | None:

@@ -1,0 +1,431 @@
+"""Completion lists: the answer to `textDocument/completion`, a list with defaults or a bare array.
+
+What is kept of an item: label, its details, kind, detail, documentation, the text that is inserted and whether it is
+a snippet, and whether it is deprecated; and whether the list is complete. Equal documentation is written once. Not
+kept: the order across kinds, markup kinds, and what only a client that inserts the item needs; lspz puts that back
+when the client resolves the item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import attrs
+import msgspec
+
+from ..errors import DecodeError
+from ..formats import VERSION, spelling
+from ..formats.json import count, optional, typed
+from .base import Direction, Settings
+from .completion_text import read_completions, write_completions
+from .compressor import Compressor
+from .document_symbols import is_deprecated, read_kind
+from .items import Item, by_kind, share_uris, unshare_uris
+from .lsp import COMPLETION_KINDS, DEPRECATED
+
+METHOD = "textDocument/completion"
+
+HANDLE = "lspz"
+"""The member of an item's `data` by which lspz finds the server's own item: `{"lspz": [list, place in its kind]}`."""
+
+_KINDS = {word: number for number, word in COMPLETION_KINDS.items()}
+_SNIPPET = 2
+
+
+@attrs.frozen
+class CompactCompletions:
+    """A completion list."""
+
+    items: tuple[Item, ...]
+    """By kind in order of appearance, in each kind in the server's order."""
+    incomplete: bool = False
+    list: int | None = None
+    """The number by which a proxy knows the list, if it came through one."""
+    omitted: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many items there are."""
+        return len(self.items)
+
+    def first(self, count: int) -> Self:
+        """The same with its first `count` items, the others counted as omitted and the list incomplete."""
+        left_out = max(self.size - count, 0)
+        incomplete = self.incomplete or left_out > 0
+        return attrs.evolve(self, items=self.items[:count], incomplete=incomplete, omitted=self.omitted + left_out)
+
+    def envelope(self) -> dict[str, Any]:
+        """The list's number, if it has one."""
+        return {} if self.list is None else {"list": self.list}
+
+    def to_lsp(self) -> dict[str, Any]:
+        """A CompletionList as LSP's JSON; where the list has a number, items carry a handle to be resolved by."""
+        items = []
+        for group in by_kind(self.items).values():
+            for i, item in enumerate(group):
+                out = _lsp_item(item)
+                if self.list is not None:
+                    out["data"] = {HANDLE: [self.list, i]}
+                items.append(out)
+        return {"isIncomplete": self.incomplete, "items": items}
+
+    # compact: items by kind, a bare label where nothing else is said
+
+    def to_compact(self) -> dict[str, Any]:
+        """`{"version":1,"items":{kind: items},"docs":[…]}` (text_format.md §6)."""
+        docs: dict[str, int] = {}
+        items = {
+            str(kind or 0): [_write_item(item, docs) for item in group] for kind, group in by_kind(self.items).items()
+        }
+        out: dict[str, Any] = {"version": VERSION, **self.envelope()}
+        if self.incomplete:
+            out["incomplete"] = True
+        out["items"] = items
+        if docs:
+            shared = share_uris(docs)
+            out["docs"] = shared or list(docs)
+            if shared:
+                out["shared"] = True
+        return {**out, "omitted": self.omitted} if self.omitted else out
+
+    @classmethod
+    def from_compact(cls, value: Mapping[str, Any]) -> Self:
+        """Read a compact completion list. Raises DecodeError."""
+        docs = optional(value, "docs", list, "docs") or []
+        if not all(isinstance(doc, str) for doc in docs):
+            raise DecodeError("docs", "must be strings")
+        if optional(value, "shared", bool, "shared"):
+            docs = unshare_uris(docs)
+        items: list[Item] = []
+        for kind, group in typed(value, "items", dict, "items").items():
+            path = f"items[{kind!r}]"
+            if not kind.isdecimal() or not isinstance(group, Sequence) or isinstance(group, str):
+                raise DecodeError(path, "must be a list of items under the number of their kind")
+            items += [_read_item(item, int(kind) or None, docs, f"{path}[{i}]") for i, item in enumerate(group)]
+        return cls(
+            tuple(items),
+            optional(value, "incomplete", bool, "incomplete") or False,
+            optional(value, "list", int, "list"),
+            count(value, "omitted"),
+        )
+
+    # names: a table for each kind
+
+    def to_names(self) -> dict[str, Any]:
+        """A table of items for each kind, and the documentation that several share."""
+        uses: dict[str, int] = {}
+        for item in self.items:
+            uses[item.documentation] = uses.get(item.documentation, 0) + 1
+        docs: dict[str, int] = {}
+        groups = []
+        for kind, group in by_kind(self.items).items():
+            rows: list[dict[str, Any]] = []
+            for item in group:
+                shared = bool(item.documentation) and uses[item.documentation] > 1
+                rows.append(
+                    {
+                        "label": item.label,
+                        "signature": item.signature or None,
+                        "description": item.description or None,
+                        "detail": item.detail or None,
+                        "snippet" if item.snippet else "insert": item.insert,
+                        "deprecated": item.deprecated or None,
+                        "doc": docs.setdefault(item.documentation, len(docs)) if shared else None,
+                        "documentation": item.documentation or None if not shared else None,
+                    }
+                )
+            groups.append({"kind": COMPLETION_KINDS.get(kind, kind) if kind else None, "items": _table(rows)})
+        out: dict[str, Any] = {"incomplete": True} if self.incomplete else {}
+        if docs:
+            out["docs"] = list(docs)
+        out["kinds"] = groups
+        return {**out, "omitted": self.omitted} if self.omitted else out
+
+    @classmethod
+    def from_names(cls, value: Mapping[str, Any]) -> Self:
+        """Read `to_names`' tables. Raises DecodeError."""
+        docs = optional(value, "docs", list, "docs") or []
+        items: list[Item] = []
+        for i, group in enumerate(typed(value, "kinds", list, "kinds")):
+            path = f"kinds[{i}]"
+            if not isinstance(group, Mapping):
+                raise DecodeError(path, f"must be an object, not {group!r:.80}")
+            kind = None if group.get("kind") is None else read_kind(group["kind"], _KINDS, f"{path}.kind")
+            rows = typed(group, "items", list, f"{path}.items")
+            items += [_read_named(row, kind, docs, f"{path}.items[{j}]") for j, row in enumerate(rows)]
+        incomplete = optional(value, "incomplete", bool, "incomplete") or False
+        return cls(tuple(items), incomplete, None, count(value, "omitted"))
+
+    # text
+
+    def to_text(self) -> str:
+        """The text of text_format.md §5.4."""
+        return write_completions(self.items, self.incomplete, self.omitted)
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Read `to_text`'s text. Raises DecodeError."""
+        items, incomplete, omitted = read_completions(text)
+        return cls(tuple(items), incomplete, None, omitted)
+
+
+def _lsp_item(item: Item) -> dict[str, Any]:
+    out: dict[str, Any] = {"label": item.label}
+    if item.signature or item.description:
+        details = {"detail": item.signature, "description": item.description}
+        out["labelDetails"] = {name: text for name, text in details.items() if text}
+    if item.kind is not None:
+        out["kind"] = item.kind
+    if item.deprecated:
+        out["tags"] = [DEPRECATED]
+    if item.detail:
+        out["detail"] = item.detail
+    if item.documentation:
+        out["documentation"] = item.documentation
+    if item.insert is not None:
+        out["insertText"] = item.insert
+    if item.snippet:
+        out["insertTextFormat"] = _SNIPPET
+    return out
+
+
+def _write_item(item: Item, docs: dict[str, int]) -> Any:
+    out: dict[str, Any] = {"l": item.label}
+    if item.detail:
+        out["d"] = item.detail
+    if item.signature:
+        out["s"] = item.signature
+    if item.description:
+        out["f"] = item.description
+    if item.insert is not None:
+        out["t" if item.snippet else "i"] = item.insert
+    if item.documentation:
+        out["o"] = docs.setdefault(item.documentation, len(docs))
+    if item.deprecated:
+        out["x"] = 1
+    return out if len(out) > 1 else item.label
+
+
+def _read_item(value: Any, kind: int | None, docs: Sequence[str], path: str) -> Item:
+    if isinstance(value, str):
+        return Item(value, kind)
+    if not isinstance(value, Mapping):
+        raise DecodeError(path, f"must be a label or an item, not {value!r:.80}")
+    texts = {name: optional(value, name, str, f"{path}.{name}") for name in "dsfit"}
+    return Item(
+        label=typed(value, "l", str, f"{path}.l"),
+        kind=kind,
+        detail=texts["d"] or "",
+        signature=texts["s"] or "",
+        description=texts["f"] or "",
+        insert=texts["i"] if texts["t"] is None else texts["t"],
+        snippet=texts["t"] is not None,
+        documentation=_doc(optional(value, "o", int, f"{path}.o"), docs, f"{path}.o"),
+        deprecated=bool(optional(value, "x", int, f"{path}.x")),
+    )
+
+
+def _doc(index: int | None, docs: Sequence[str], path: str) -> str:
+    if index is None:
+        return ""
+    if not 0 <= index < len(docs):
+        raise DecodeError(path, f"there is no documentation {index}")
+    return docs[index]
+
+
+_COLUMNS = ("label", "signature", "description", "detail", "insert", "snippet", "deprecated", "doc", "documentation")
+
+
+def _table(rows: list[dict[str, Any]]) -> list[Any]:
+    """Rows that all have the same columns; plain labels where nothing else is said."""
+    used = [name for name in _COLUMNS if any(row.get(name) is not None for row in rows)]
+    if used == ["label"]:
+        return [row["label"] for row in rows]
+    return [{name: row.get(name) for name in used} for row in rows]
+
+
+def _read_named(row: Any, kind: int | None, docs: Sequence[Any], path: str) -> Item:
+    if isinstance(row, str):
+        return Item(row, kind)
+    if not isinstance(row, Mapping):
+        raise DecodeError(path, f"must be a label or a row of a table, not {row!r:.80}")
+    texts = {
+        name: row.get(name) for name in ("signature", "description", "detail", "insert", "snippet", "documentation")
+    }
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise DecodeError(f"{path}.{name}", f"must be a string, not {text!r:.80}")
+    doc = row.get("doc")
+    if doc is not None and type(doc) is not int:
+        raise DecodeError(f"{path}.doc", f"must be a number, not {doc!r:.80}")
+    return Item(
+        label=typed(row, "label", str, f"{path}.label"),
+        kind=kind,
+        detail=texts["detail"] or "",
+        signature=texts["signature"] or "",
+        description=texts["description"] or "",
+        insert=texts["insert"] if texts["snippet"] is None else texts["snippet"],
+        snippet=texts["snippet"] is not None,
+        documentation=texts["documentation"] or _doc(doc, docs, f"{path}.doc"),
+        deprecated=row.get("deprecated") is True,
+    )
+
+
+# LSP's shapes
+
+
+class _LabelDetails(msgspec.Struct, gc=False):
+    detail: str | None = None
+    description: str | None = None
+
+
+class _Markup(msgspec.Struct, gc=False):
+    value: str
+
+
+class _TextEdit(msgspec.Struct, rename="camel", gc=False):
+    new_text: str
+
+
+class ItemAnswer(msgspec.Struct, rename="camel", kw_only=True):
+    """Mirrors `CompletionItem`, as far as it is kept."""
+
+    label: str
+    label_details: _LabelDetails | None = None
+    kind: int | None = None
+    tags: list[int] | None = None
+    deprecated: bool | None = None
+    detail: str | None = None
+    documentation: str | _Markup | None = None
+    preselect: bool | None = None
+    sort_text: str | None = None
+    insert_text: str | None = None
+    insert_text_format: int | None = None
+    text_edit: _TextEdit | None = None
+    text_edit_text: str | None = None
+
+
+class _Defaults(msgspec.Struct, rename="camel"):
+    insert_text_format: int | None = None
+
+
+class ListAnswer(msgspec.Struct, rename="camel", kw_only=True):
+    """Mirrors `CompletionList`."""
+
+    items: list[ItemAnswer]
+    is_incomplete: bool = False
+    item_defaults: _Defaults | None = None
+
+
+class RawList(NamedTuple):
+    """A completion list that is only cut, not rewritten."""
+
+    answer: ListAnswer
+    raw: bytes
+
+
+_read_list = msgspec.json.Decoder(ListAnswer | list[ItemAnswer] | None).decode
+
+
+def read_list(raw: bytes) -> ListAnswer | None:
+    """A list, a bare array as a list, or None. Raises msgspec.MsgspecError."""
+    answer = _read_list(raw)
+    return ListAnswer(items=answer) if isinstance(answer, list) else answer
+
+
+def read_item(item: Any, default_format: int | None = None) -> Item:
+    """What is kept of an item, of lsprotocol's type or the mirror of it."""
+    label: str = item.label
+    edit = item.text_edit
+    insert = edit.new_text if edit is not None else item.text_edit_text or item.insert_text
+    if not insert or insert == label:
+        insert = None
+    details, documentation = item.label_details, item.documentation
+    text_format = item.insert_text_format or default_format
+    return Item(
+        label,
+        None if item.kind is None else int(item.kind),
+        item.detail or "",
+        (details.detail or "") if details is not None else "",
+        (details.description or "") if details is not None else "",
+        insert,
+        text_format == _SNIPPET and insert is not None and not _PLAIN.isdisjoint(insert),
+        documentation if type(documentation) is str else documentation.value if documentation is not None else "",
+        is_deprecated(item),
+    )
+
+
+_PLAIN = frozenset("$\\}")
+
+
+def read_items(answer: Any) -> tuple[Item, ...]:
+    """The items of a list, by kind."""
+    default = answer.item_defaults.insert_text_format if answer.item_defaults is not None else None
+    groups = by_kind(read_item(item, default) for item in answer.items)
+    return tuple(item for group in groups.values() for item in group)
+
+
+def best(items: Sequence[Any], room: int) -> list[int]:
+    """The places of the `room` items that a server prefers, in its order: preselected ones, then by sortText."""
+
+    def rank(index: int) -> tuple[bool, str, int]:
+        item = items[index]
+        return (not item.preselect, item.sort_text or item.label, index)
+
+    return sorted(sorted(range(len(items)), key=rank)[:room])
+
+
+@attrs.frozen
+class CompletionCompressor(Compressor):
+    """Rewrites completion lists in one form; `folded` is LSP cut to the cap, and then incomplete."""
+
+    name: ClassVar[str] = "completion"
+    methods: ClassVar[tuple[str, ...]] = (METHOD,)
+
+    def reader(self, method: str) -> Callable[[bytes], Any]:
+        """msgspec's."""
+        if self.form == "folded":
+            return lambda raw: () if (answer := read_list(raw)) is None else RawList(answer, raw)
+        return lambda raw: read_list(raw) or ()
+
+    async def intercept(self, method: str, params: Any, direction: Direction) -> Any:
+        """Return the compact model, or a list cut to the cap. An empty list stays as it is."""
+        answer = params.answer if isinstance(params, RawList) else params
+        if not answer:
+            return params
+        if isinstance(answer, Sequence):
+            answer = ListAnswer(items=list(answer))
+        if not answer.items:
+            return params
+        cap = self.limits.max_completions
+        left_out = max(len(answer.items) - cap, 0) if cap else 0
+        if isinstance(params, RawList):
+            return _cut(params.raw, best(answer.items, cap)) if left_out else params
+        if left_out:
+            kept = [answer.items[i] for i in best(answer.items, cap)]
+            answer = ListAnswer(items=kept, is_incomplete=True, item_defaults=answer.item_defaults)
+        return CompactCompletions(read_items(answer), bool(answer.is_incomplete), omitted=left_out)
+
+
+def _cut(raw: bytes, kept: Iterable[int]) -> dict[str, Any]:
+    """A list with some of its items, everything else just as it came."""
+    value = msgspec.json.decode(raw, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+    outer: dict[str, Any] = {} if isinstance(value, list) else dict(value)
+    items = value if isinstance(value, list) else msgspec.json.decode(value["items"], type=list[msgspec.Raw])
+    return {**outer, "isIncomplete": True, "items": [items[i] for i in kept]}
+
+
+def create(settings: Settings, form: str) -> CompletionCompressor | None:
+    """The compressor for a client that gets `form`; None where the form leaves lists alone."""
+    if form == "folded" and not settings.limits.max_completions:
+        return None
+    return CompletionCompressor(form, limits=settings.limits)
+
+
+def decompress(method: str, value: Any) -> Any:
+    """Standard LSP (JSON) from a completion list in any form. Raises DecodeError."""
+    if not isinstance(value, Mapping) or "version" not in value:
+        return value
+    model = spelling.read(CompactCompletions, value)
+    return attrs.evolve(model, list=optional(value, "list", int, "list")).to_lsp()

@@ -1,0 +1,68 @@
+"""What all of lspz's own interceptors have in common: a model is read, and written in the client's form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, Self
+
+import attrs
+import msgspec
+
+from ..formats import spelling
+from ..tokens import count_tokens
+from .base import Interceptor
+from .strategies import Limits
+
+
+class Cappable(spelling.Model, Protocol):
+    """A model that can be cut short."""
+
+    @property
+    def size(self) -> int:
+        """How many rows it has."""
+
+    def first(self, count: int) -> Self:
+        """The same with its `count` most important rows, and the others counted as omitted."""
+
+
+@attrs.frozen
+class Compressor(Interceptor[Any, Any]):
+    """Rewrites messages of one kind in one form."""
+
+    compresses: ClassVar[bool] = True
+
+    form: str = "compact"
+    """A row of `FORMATS`, but `passthrough`."""
+    limits: Limits = attrs.field(factory=Limits, kw_only=True)
+
+    def writer(self, method: str) -> Callable[[Any], bytes]:
+        """Write LSP that was folded, or a model in the client's form."""
+        return self._write
+
+    def _write(self, result: Any) -> bytes:
+        if self.form == "folded":
+            return msgspec.json.encode(result)
+        return msgspec.json.encode(fit(result, self.form, self.limits.max_tokens))
+
+
+def fit(model: Cappable, form: str, max_tokens: int) -> Any:
+    """The JSON of a model in a form, with as many rows as `max_tokens` tokens hold (0: all). Raises CannotCompress.
+
+    Tokens are those of the text, or of the compact JSON.
+    """
+    value = spelling.write(model, form)
+    if not max_tokens or _tokens(value) <= max_tokens:
+        return value
+    fits, too_many = 0, model.size
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        if _tokens(spelling.write(model.first(middle), form)) <= max_tokens:
+            fits = middle
+        else:
+            too_many = middle
+    return spelling.write(model.first(fits), form)
+
+
+def _tokens(value: Any) -> int:
+    text = value["text"] if spelling.is_enclosed(value) else msgspec.json.encode(value).decode()
+    return count_tokens(text).tokens

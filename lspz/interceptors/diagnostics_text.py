@@ -1,0 +1,379 @@
+"""Diagnostics as text: a head for what they share, a row for each place (text_format.md §3 and §4).
+
+file:///project/app.py v4
+warning unused-import unnecessary: `$1` imported but unused
+3:8 os
+4 sys
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..errors import CannotCompress, DecodeError
+from ..formats.text.lines import (
+    Lines,
+    common_base,
+    indent,
+    is_bare_uri,
+    quote,
+    read_path,
+    take_word,
+    unquote,
+    write_path,
+    write_uri,
+)
+from ..formats.text.positions import Memory, Span, read_positions, take_positions, write_positions
+from ..formats.text.templates import (
+    count_holes,
+    fill,
+    find_templates,
+    has_hole,
+    name_length,
+    read_arguments,
+    read_message,
+    write_arguments,
+    write_message,
+)
+from .entries import SEVERITIES, TAGS, CompactDiagnostic, CompactFile, Row, entries_of
+
+_SEVERITY_NUMBERS = {word: number for number, word in SEVERITIES.items()}
+_TAG_NUMBERS = {word: number for number, word in TAGS.items()}
+_BARE_CODE = re.compile(r'[-@_]?[A-Za-z][^\s"]*(?<!:)')
+_INTEGER = re.compile("-?[0-9]+")
+_VERSION = re.compile("v(-?[0-9]+)(?: |$)")
+_OMITTED = re.compile("(omitted|filtered) ([0-9]+)")
+
+
+class Head(NamedTuple):
+    """What the diagnostics of a group share besides their message."""
+
+    severity: int | None
+    code: int | str | None
+    tags: tuple[int, ...]
+    markup: str | None
+
+
+class _Message(NamedTuple):
+    """One line of a group: a message, or the arguments that make it from a template."""
+
+    text: str
+    """As it is spelled in the row."""
+    name_length: int | None
+    message: str
+
+
+Block = tuple[str | None, list[_Message]]
+"""A template, if there is one, and its rows."""
+
+
+# Writing
+
+
+def write_groups(entries: Iterable[CompactDiagnostic]) -> list[str]:
+    """The lines of the groups of one file. Raises CannotCompress."""
+    out = []
+    for head, messages in _by_head(entries, None).items():
+        label = write_head(head)
+        for template, rows in _blocks(messages, alone=()):
+            out.append(label if template is None else f"{label}: {indent(template)}")
+            label = ""
+            memory = Memory()
+            for row in sorted(rows, key=lambda row: min(messages[row.message][None])):
+                positions = write_positions(messages[row.message][None], row.name_length, memory)
+                out.append(f"{positions} {row.text}")
+    return out
+
+
+def write_across(files: Sequence[CompactFile]) -> str:
+    """The diagnostics of several files, grouped over all of them (§4); `clean` when there are none.
+
+    A file's version, resultId and whether it is unchanged have no place here. Raises CannotCompress.
+    """
+    base = common_base(dict.fromkeys(file.uri for file in files if file.diagnostics))
+    out = [f"in {base}"] if base else []
+    groups: dict[Head, dict[str, dict[str | None, list[Span]]]] = {}
+    for file in files:
+        for head, messages in _by_head(file.diagnostics or (), file.uri).items():
+            for message, places in messages.items():
+                for uri, spans in places.items():
+                    groups.setdefault(head, {}).setdefault(message, {}).setdefault(uri, []).extend(spans)
+    for head, messages in groups.items():
+        label = write_head(head)
+        repeated = [m for m, places in messages.items() if sum(map(len, places.values())) > 1 and not has_hole(m)]
+        for template, rows in _blocks(messages, repeated):
+            out.append(label if template is None else f"{label}: {indent(template)}")
+            label = ""
+            in_file: dict[str | None, list[tuple[_Message, list[Span]]]] = {}
+            for row in rows:
+                for uri, spans in messages[row.message].items():
+                    in_file.setdefault(uri, []).append((row, spans))
+            for uri, found in in_file.items():
+                out.append(f"@ {write_path(uri or '', base)}")
+                memory = Memory()
+                for row, spans in sorted(found, key=lambda pair: min(pair[1])):
+                    positions = write_positions(spans, row.name_length, memory)
+                    out.append(f"{positions} {row.text}" if row.text else positions)
+    return "\n".join(out) or "clean"
+
+
+def _by_head(
+    entries: Iterable[CompactDiagnostic], place: str | None
+) -> dict[Head, dict[str, dict[str | None, list[Span]]]]:
+    """The ranges of each message, by what else it shares, and place."""
+    groups: dict[Head, dict[str, dict[str | None, list[Span]]]] = {}
+    for entry in entries:
+        if entry.fields:
+            raise CannotCompress(f"text has no place for {', '.join(entry.fields)}")
+        messages = groups.setdefault(Head(entry.severity, entry.code, entry.tags, entry.markup), {})
+        messages.setdefault(entry.message, {}).setdefault(place, []).extend(entry.ranges)
+    return groups
+
+
+def _blocks(messages: Iterable[str], alone: Sequence[str]) -> list[Block]:
+    """Plain rows first, then templates; those `alone` that share no template are one each, without a hole."""
+    templates, rest = find_templates(messages)
+    plain = [message for message in rest if message not in alone]
+    blocks: list[Block] = []
+    if plain:
+        blocks.append((None, [_Message(indent(write_message(m)), name_length(m), m) for m in plain]))
+    for text, arguments, members in templates:
+        rows = [
+            _Message(indent(write_arguments(values)), len(values[0]), message)
+            for values, message in zip(arguments, members, strict=True)
+        ]
+        blocks.append((text, rows))
+    blocks += [(message, [_Message("", name_length(message), message)]) for message in rest if message in alone]
+    return blocks
+
+
+def write_head(head: Head) -> str:
+    """The words of a head."""
+    severity, code, tags, markup = head
+    words = ["unrated" if severity is None else SEVERITIES.get(severity) or f"severity-{severity}"]
+    if isinstance(code, int):
+        words.append(str(code))
+    elif code is not None:
+        bare = _BARE_CODE.fullmatch(code) and code not in _TAG_NUMBERS and not code.startswith("tag-")
+        words.append(code if bare else quote(code))
+    words += [TAGS.get(tag) or f"tag-{tag}" for tag in tags]
+    if markup is not None:
+        words.append(f"({markup})")
+    return " ".join(words)
+
+
+def write_file(file: CompactFile) -> list[str]:
+    """The lines of one file of a workspace report. Raises CannotCompress."""
+    body = body_lines(file.diagnostics or (), file.omitted, file.filtered)
+    tail = "unchanged" if file.diagnostics is None else "" if body else "clean"
+    return [file_head(write_uri(file.uri), file.version, file.result_id, tail), *body]
+
+
+def file_head(first: str, version: int | None, result_id: str | None, tail: str) -> str:
+    """The line that a file's groups follow; `tail` says that there are none."""
+    return (
+        first
+        + (f" v{version}" if version is not None else "")
+        + (f" {quote(result_id)}" if result_id is not None else "")
+        + (f": {tail}" if tail else "")
+    )
+
+
+# Reading
+
+
+class FileHead(NamedTuple):
+    """What `file_head` wrote."""
+
+    first: str
+    version: int | None
+    result_id: str | None
+    tail: str
+
+
+def read_file_head(line: str) -> FileHead:
+    """Read the line that a file's groups follow. Raises ValueError."""
+    tail = next((word for word in ("clean", "unchanged") if line.endswith(f": {word}")), "")
+    if tail:
+        line = line[: -len(tail) - 2]
+    first, _, at = take_word(line, 0)
+    rest = line[at:]
+    version = _VERSION.match(rest)
+    if version is not None:
+        rest = rest[version.end() :]
+    return FileHead(first, int(version[1]) if version else None, unquote(rest) if rest else None, tail)
+
+
+def begins_file(line: str) -> bool:
+    """Whether a line is a file's, not a head: a head's first word holds no colon and no quote (§3.1)."""
+    return line.startswith('"') or is_bare_uri(line.split(" ", 1)[0].removesuffix(":"))
+
+
+def read_file(lines: Lines) -> CompactFile:
+    """The next file of a workspace report. Raises DecodeError."""
+    line = lines.take()
+    assert line is not None
+    with lines.named():
+        head = read_file_head(line)
+    entries, omitted, filtered = read_body(lines, head.tail)
+    unchanged = head.tail == "unchanged"
+    return CompactFile(head.first, None if unchanged else entries, head.version, head.result_id, omitted, filtered)
+
+
+def read_body(lines: Lines, tail: str) -> tuple[tuple[CompactDiagnostic, ...], int, int]:
+    """What follows a file's line: its entries, and how many were omitted and filtered. Raises DecodeError."""
+    entries = read_groups(lines)
+    omitted, filtered = read_counts(lines)
+    with lines.named():
+        if bool(tail) == bool(entries or omitted or filtered):
+            raise ValueError("a file must have diagnostics, or say that it is clean or unchanged")
+    return entries, omitted, filtered
+
+
+def body_lines(entries: Sequence[CompactDiagnostic], omitted: int, filtered: int) -> list[str]:
+    """What follows a file's line. Raises CannotCompress."""
+    counts = (("omitted", omitted), ("filtered", filtered))
+    return write_groups(entries) + [f"{word} {count}" for word, count in counts if count]
+
+
+def read_counts(lines: Lines) -> tuple[int, int]:
+    """How many were omitted and filtered, if the next lines say so."""
+    counts = {"omitted": 0, "filtered": 0}
+    while (line := lines.peek()) is not None and (found := _OMITTED.fullmatch(line)) is not None:
+        lines.take()
+        counts[found[1]] = int(found[2])
+    return counts["omitted"], counts["filtered"]
+
+
+def read_groups(lines: Lines) -> tuple[CompactDiagnostic, ...]:
+    """The groups that follow, up to the end, a count, the next file or part of a report. Raises DecodeError."""
+    reader = _GroupReader()
+    while (line := lines.peek()) is not None:
+        if _OMITTED.fullmatch(line) or line in PARTS or line.startswith("moved ") or begins_file(line):
+            break
+        lines.take()
+        with lines.named():
+            reader.read(line)
+    return entries_of(row for _, row in reader.rows)
+
+
+PARTS = ("gone", "new")
+"""Lines that begin a part of an incremental report; no head is such a word."""
+
+
+def read_across(text: str) -> list[CompactFile]:
+    """What `write_across` wrote, the files in order of appearance. Raises DecodeError."""
+    lines = Lines(text)
+    reader = _GroupReader()
+    found: dict[str, list[Row]] = {}
+    base = ""
+    if text == "clean":
+        lines.take()
+    elif (line := lines.peek()) is not None and line.startswith("in "):
+        lines.take()
+        base = line[3:]
+    for line in lines:
+        with lines.named():
+            if line.startswith("@ "):
+                reader.begin_file(read_path(line[2:], base))
+            else:
+                reader.read(line)
+    for uri, row in reader.rows:
+        if uri is None:
+            raise DecodeError("", "a row that stands in no file")
+        found.setdefault(uri, []).append(row)
+    return [CompactFile(uri, entries_of(rows)) for uri, rows in found.items()]
+
+
+class _GroupReader:
+    """Reads the lines of groups; `rows` are the diagnostics, each with its file where that is said."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str | None, Row]] = []
+        self._head: Head | None = None
+        self._template: str | None = None
+        self._holes = 0
+        self._memory = Memory()
+        self._file: str | None = None
+
+    def begin_file(self, uri: str) -> None:
+        """The rows that follow are of this file."""
+        self._file = uri
+        self._memory = Memory()
+
+    def read(self, line: str) -> None:
+        """A head, a template or a row. Raises ValueError."""
+        if line[:1].isdigit() and line[0].isascii():
+            self._read_row(line)
+            return
+        if line.startswith(": "):
+            self._template = line[2:]
+        else:
+            self._head, self._template = _read_head(line)
+        self._holes = 0 if self._template is None else count_holes(self._template)
+        self._memory = Memory()
+        self._file = None
+
+    def _read_row(self, line: str) -> None:
+        if self._head is None:
+            raise ValueError("a row before any head")
+        words, rest = take_positions(line)
+        if not words:
+            raise ValueError(f"a row must begin with a position: {line!r}")
+        length: int | None
+        if self._template is None:
+            message = read_message(rest)
+            length = name_length(message)
+        elif not self._holes:
+            if rest:
+                raise ValueError(f"a row with arguments under a template without holes: {line!r}")
+            message = self._template
+            length = name_length(message)
+        else:
+            arguments = read_arguments(rest, self._holes)
+            message = fill(self._template, arguments)
+            length = len(arguments[0])
+        self.rows += [(self._file, Row(*self._head, message, s)) for s in read_positions(words, length, self._memory)]
+
+
+def _read_head(line: str) -> tuple[Head, str | None]:
+    """The words of a head, and its template if it has one. Raises ValueError."""
+    severity: int | None = None
+    code: int | str | None = None
+    tags: list[int] = []
+    markup: str | None = None
+    at, first, ended = 0, True, False
+    while at < len(line) and not ended:
+        word, quoted, end = take_word(line, at)
+        if quoted and line[end - 1 : end] == ":":
+            ended, end = True, end + 1
+        elif not quoted and word.endswith(":"):
+            ended, word = True, word[:-1]
+        if first:
+            severity, first = _read_severity(word), False
+        elif not quoted and word in _TAG_NUMBERS:
+            tags.append(_TAG_NUMBERS[word])
+        elif not quoted and word.startswith("tag-"):
+            tags.append(int(word[4:]))
+        elif not quoted and word in ("(markdown)", "(plaintext)"):
+            markup = word[1:-1]
+        elif code is None and not tags and markup is None and (quoted or _BARE_CODE.fullmatch(word)):
+            code = word
+        elif code is None and not tags and markup is None and _INTEGER.fullmatch(word):
+            code = int(word)
+        else:
+            raise ValueError(f"{word!r} is no part of a head")
+        at = end
+    return Head(severity, code, tuple(tags), markup), line[at:] if ended else None
+
+
+def _read_severity(word: str) -> int | None:
+    if word in _SEVERITY_NUMBERS:
+        return _SEVERITY_NUMBERS[word]
+    if word == "unrated":
+        return None
+    if not word.startswith("severity-"):
+        raise ValueError(f"{word!r} is no severity")
+    return int(word[9:])
