@@ -22,7 +22,6 @@ from .reports import PARAMS, REPORT, CompactDiagnosticReport, CompactDiagnostics
 from .strategies import CompressionConfig
 
 
-
 @attrs.frozen
 class DiagnosticsCompressor(Compressor):
     """Rewrites pushed params and pulled full reports in one form."""
