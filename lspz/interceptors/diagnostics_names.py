@@ -12,7 +12,7 @@ from .entries import SEVERITIES, TAGS, CompactDiagnostic, CompactFile, Span
 
 _SEVERITIES = {word: number for number, word in SEVERITIES.items()}
 _TAGS = {word: number for number, word in TAGS.items()}
-_RANGE = re.compile(r"(-?[0-9]+):(-?[0-9]+)-(?:(-?[0-9]+):)?(-?[0-9]+)")
+_RANGE = re.compile(r"(-?[0-9]+),(-?[0-9]+)-(?:(-?[0-9]+),)?(-?[0-9]+)")
 
 COLUMNS = ("severity", "code", "message", "tags", "markup", "ranges", "count")
 
@@ -42,9 +42,9 @@ def write_table(entries: Iterable[CompactDiagnostic]) -> list[dict[str, Any]]:
 
 
 def write_range(span: Span) -> str:
-    """A range, zero-based: `10:5-15` on one line, `10:5-12:0` over several."""
+    """A range, zero-based: `10,5-15` on one line, `10,5-12,0` over several. With colons TOON would quote it."""
     a, b, c, d = span
-    return f"{a}:{b}-{d}" if a == c else f"{a}:{b}-{c}:{d}"
+    return f"{a},{b}-{d}" if a == c else f"{a},{b}-{c},{d}"
 
 
 def read_range(text: str, path: str) -> Span:

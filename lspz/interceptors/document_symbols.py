@@ -135,7 +135,7 @@ class CompactSymbols:
                     "kind": SYMBOL_KINDS.get(symbol.kind, symbol.kind),
                     "name": symbol.name,
                     "range": write_range(symbol.range),
-                    "start": None if at_start else f"{line}:{char}",
+                    "start": None if at_start else f"{line},{char}",
                     "container" if self.uri is not None else "detail": symbol.extra or None,
                     "deprecated": symbol.deprecated or None,
                 }
@@ -156,7 +156,7 @@ class CompactSymbols:
             span = read_range(typed(row, "range", str, f"{path}.range"), f"{path}.range")
             start = span[:2]
             if row.get("start") is not None:
-                line, _, char = str(row["start"]).partition(":")
+                line, _, char = str(row["start"]).partition(",")
                 if not (line.isdecimal() and char.isdecimal()):
                     raise DecodeError(f"{path}.start", f"{row['start']!r} is no position")
                 start = (int(line), int(char))

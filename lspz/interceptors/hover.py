@@ -1,7 +1,7 @@
 """What a server says about the thing under the cursor: the answer to `textDocument/hover`.
 
 The text is all that a reader needs, whichever of LSP's five shapes it came in. What is kept: the text, as Markdown,
-and in compact and TOON the range. Not kept: the shape, whether it was Markdown or plain text, and in text the range.
+and in compact the range. Not kept: the shape, whether it was Markdown or plain text, and in TOON and text the range.
 
 Folding the Markdown is the one declared loss: trailing spaces, more than one blank line in a row, and the data of
 base64 images, of which `data:` stays. An image cannot be seen by a model, and lspz keeps the original.
@@ -23,7 +23,6 @@ from ..formats.text.positions import Span
 from .base import Direction, Settings
 from .compressor import Compressor
 from .core import CoreRange
-from .diagnostics_names import read_range, write_range
 from .lsp import lsp_range
 
 METHOD = "textDocument/hover"
@@ -83,15 +82,13 @@ class CompactHover:
         return cls(markdown, (span[0], span[1], span[2], span[3]))
 
     def to_names(self) -> dict[str, Any]:
-        """The text and its range."""
-        out = {"markdown": self.markdown}
-        return out if self.range is None else {**out, "range": write_range(self.range)}
+        """The text."""
+        return {"markdown": self.markdown}
 
     @classmethod
     def from_names(cls, value: Mapping[str, Any]) -> Self:
         """Read `to_names`' values. Raises DecodeError."""
-        span = read_range(typed(value, "range", str, "range"), "range") if "range" in value else None
-        return cls(typed(value, "markdown", str, "markdown"), span)
+        return cls(typed(value, "markdown", str, "markdown"))
 
     def to_text(self) -> str:
         """The Markdown itself, with no-break spaces as they are meant (text_format.md §5.5)."""
@@ -167,8 +164,6 @@ class HoverCompressor(Compressor):
         if not params:
             return params
         model = read_hover(params)
-        if not model.markdown:
-            return params
         if self.folds:
             model = attrs.evolve(model, markdown=fold_markdown(model.markdown))
         if self.form != "folded":

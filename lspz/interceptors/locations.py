@@ -102,36 +102,26 @@ class CompactLocations:
         read = {uri: _read_rows(rows, f"locations[{uri!r}]") for uri, rows in files.items()}
         return cls(read, count(value, "omitted"))
 
-    # names: a table
+    # names: a file and its ranges
 
     def to_names(self) -> dict[str, Any]:
-        """A table of places for each file."""
-        files = []
-        for uri, places in self.files.items():
-            linked = any(place.target for place in places)
-            rows: list[Any] = [write_range(place.range) for place in places]
-            if linked:
-                rows = [
-                    {"range": row, "target": place.target and write_range(place.target)}
-                    for row, place in zip(rows, places, strict=True)
-                ]
-            files.append({"uri": uri, "ranges": rows})
-        if all(len(file["ranges"]) == 1 and isinstance(file["ranges"][0], str) for file in files):
-            files = [{"uri": file["uri"], "range": file["ranges"][0]} for file in files]
-        out: dict[str, Any] = {"locations": files}
+        """The ranges of each file, in one line; `10,5-15/8,0-20,1` is a range and its target."""
+        out: dict[str, Any] = {
+            "locations": {
+                uri: " ".join([_write_named(place) for place in places]) for uri, places in self.files.items()
+            }
+        }
         return {**out, "omitted": self.omitted} if self.omitted else out
 
     @classmethod
     def from_names(cls, value: Mapping[str, Any]) -> Self:
-        """Read `to_names`' tables. Raises DecodeError."""
+        """Read `to_names`' values. Raises DecodeError."""
         files = {}
-        for i, file in enumerate(typed(value, "locations", list, "locations")):
-            path = f"locations[{i}]"
-            if not isinstance(file, Mapping):
-                raise DecodeError(path, f"must be an object, not {file!r:.80}")
-            rows = [file["range"]] if "range" in file else typed(file, "ranges", list, f"{path}.ranges")
-            places = tuple(_read_named(row, f"{path}.ranges[{j}]") for j, row in enumerate(rows))
-            files[typed(file, "uri", str, f"{path}.uri")] = places
+        for uri, places in typed(value, "locations", dict, "locations").items():
+            path = f"locations[{uri!r}]"
+            if not isinstance(places, str):
+                raise DecodeError(path, f"must be ranges, not {places!r:.80}")
+            files[uri] = tuple(_read_named(word, path) for word in places.split(" "))
         return cls(files, count(value, "omitted"))
 
     # text: a path, then its positions
@@ -226,14 +216,14 @@ def _read_rows(rows: Any, path: str) -> tuple[Place, ...]:
     return tuple(places)
 
 
-def _read_named(row: Any, path: str) -> Place:
-    if isinstance(row, str):
-        return Place(read_range(row, path))
-    if not isinstance(row, Mapping):
-        raise DecodeError(path, f"must be a range, not {row!r:.80}")
-    span = read_range(typed(row, "range", str, f"{path}.range"), f"{path}.range")
-    target = row.get("target")
-    return Place(span, None if target is None else read_range(str(target), f"{path}.target"))
+def _write_named(place: Place) -> str:
+    span = write_range(place.range)
+    return span if place.target is None else f"{span}/{write_range(place.target)}"
+
+
+def _read_named(word: str, path: str) -> Place:
+    span, linked, target = word.partition("/")
+    return Place(read_range(span, path), read_range(target, path) if linked else None)
 
 
 def _write_whole(span: Span) -> str:
