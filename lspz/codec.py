@@ -65,4 +65,5 @@ def decompress(method: str, value: Any) -> Any:
     Raises DecodeError naming position and reason for a damaged message, UnsupportedVersion for a newer format.
     """
     row = next((row for row in INTERCEPTORS if method in row.methods), None)
-    return value if row is None else row.decompress(method, value)
+    model = None if row is None else row.read(method, value)
+    return value if model is None else model.to_lsp()

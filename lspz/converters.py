@@ -12,14 +12,15 @@ Its publish handler and its awaited answers then receive lspz's compact type or 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Union
 
 import attrs
 import cattrs
 from lsprotocol import converters, types
 
-from .formats import spelling
-from .interceptors import diagnostics, wide
+from .formats.spelling import Decoded
+from .interceptors import INTERCEPTORS, wide
 from .interceptors.reports import CompactDiagnosticReport, CompactDiagnosticsParams
 
 __all__ = ["client_converter_factory", "get_converter"]
@@ -88,18 +89,24 @@ def client_converter_factory() -> cattrs.Converter:
     from pygls.protocol import default_converter
 
     c = get_converter(default_converter())  # type: ignore[no-untyped-call]
-
-    def params(value: Any, _: type) -> Any:
-        return _model(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, value) or wide.read_params(value)
-
-    def report(value: Any, _: type) -> Any:
-        return _model(types.TEXT_DOCUMENT_DIAGNOSTIC, value) or _read_report(c, value)
-
-    c.register_structure_hook(types.PublishDiagnosticsParams, params)
-    c.register_structure_hook(_Report, report)
+    for row in INTERCEPTORS:
+        for method in row.methods:
+            message, answer = types.METHOD_TO_TYPES[method][:2]
+            if answer is None:
+                _read_ours(c, message, "params", partial(row.read, method))
+            else:
+                _read_ours(c, answer, "result", partial(row.read, method))
     return c
 
 
-def _model(method: str, value: Any) -> Any:
-    """lspz's model of params or a report that came in one of lspz's forms, else None."""
-    return spelling.read(diagnostics.model_of(method), value) if diagnostics.is_compact(value) else None
+def _read_ours(c: cattrs.Converter, type_: Any, member: str, read: Callable[[Any], Decoded | None]) -> None:
+    """Let messages of a type hold lspz's model where one of its forms came."""
+    read_plain = c.get_structure_hook(type_)
+
+    def structure(value: Any, _: type) -> Any:
+        model = read(value.get(member))
+        if model is None:
+            return read_plain(value, type_)
+        return type_(**{member: model}, **({"id": value["id"]} if "id" in value else {}))
+
+    c.register_structure_hook(type_, structure)

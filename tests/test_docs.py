@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lspz.config.options import LOG_LEVELS, OPTIONS, Option
+from lspz.config.options import LOG_LEVELS, OPTIONS, SEVERITIES, Option
 from lspz.formats import CHOICES
 from lspz.proxy.session import TRANSITIONS, State
 
@@ -105,6 +105,8 @@ def written(option: Option) -> str:
     """A default as it is written in the environment."""
     if option.default is None or option.default == ():
         return ""
+    if option.name == "min_severity":
+        return SEVERITIES[option.default - 1]
     return ",".join(option.default) if isinstance(option.default, tuple) else str(option.default).lower()
 
 

@@ -13,7 +13,14 @@ from ..errors import DecodeError, UnsupportedVersion
 from . import VERSION, toon
 
 
-class Model(Protocol):
+class Decoded(Protocol):
+    """What was read of a message in any form."""
+
+    def to_lsp(self) -> Any:
+        """The message as LSP has it, as JSON."""
+
+
+class Model(Decoded, Protocol):
     """What was read of one message: a frozen class that knows how it is spelled."""
 
     def to_compact(self) -> dict[str, Any]:
@@ -27,9 +34,6 @@ class Model(Protocol):
 
     def envelope(self) -> dict[str, Any]:
         """What stands beside a text, so that it can be told whose it is."""
-
-    def to_lsp(self) -> Any:
-        """The message as LSP has it, as JSON."""
 
     @classmethod
     def from_compact(cls, value: Mapping[str, Any]) -> Self:
@@ -65,6 +69,11 @@ def write(model: Model, form: str) -> Any:
 
 def _enclosed(form: str, text: str, model: Model) -> dict[str, Any]:
     return {"version": VERSION, **model.envelope(), "format": form, "length": len(text), "text": text}
+
+
+def is_ours(value: object) -> bool:
+    """Whether an answer (JSON) is in one of lspz's forms: they have a version, and LSP's answers have none."""
+    return isinstance(value, Mapping) and "version" in value
 
 
 def is_enclosed(value: object) -> bool:

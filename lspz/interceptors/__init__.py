@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from ..formats.spelling import Decoded
     from .base import Interceptor, Settings
 
 PUBLISH = "textDocument/publishDiagnostics"
@@ -42,7 +43,7 @@ class Row(NamedTuple):
     """The notifications whose params, and the requests whose results, it rewrites."""
     module: str
     """The module in this package: `create(settings, form)` makes the interceptor, None where a form leaves the kind
-    alone; `decompress(method, value)` reads any form."""
+    alone; `read(method, value)` gives the model of what is in one of lspz's forms, None of plain LSP."""
 
     def create(self, settings: Settings, form: str) -> Interceptor[Any, Any] | None:
         """The interceptor for a client that gets `form`; None when it has nothing to do."""
@@ -51,9 +52,10 @@ class Row(NamedTuple):
         made: Interceptor[Any, Any] | None = self._import().create(settings, form)
         return made
 
-    def decompress(self, method: str, value: Any) -> Any:
-        """Standard LSP (JSON) from a message in any form. Raises DecodeError."""
-        return self._import().decompress(method, value)
+    def read(self, method: str, value: Any) -> Decoded | None:
+        """What stands in params or a result (JSON) in one of lspz's forms, None of plain LSP. Raises DecodeError."""
+        model: Decoded | None = self._import().read(method, value)
+        return model
 
     def _import(self) -> Any:
         return import_module(f"{__name__}.{self.module}")

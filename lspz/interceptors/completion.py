@@ -423,9 +423,9 @@ def create(settings: Settings, form: str) -> CompletionCompressor | None:
     return CompletionCompressor(form, limits=settings.limits)
 
 
-def decompress(method: str, value: Any) -> Any:
-    """Standard LSP (JSON) from a completion list in any form. Raises DecodeError."""
-    if not isinstance(value, Mapping) or "version" not in value:
-        return value
-    model = spelling.read(CompactCompletions, value)
-    return attrs.evolve(model, list=optional(value, "list", int, "list")).to_lsp()
+def read(method: str, value: Any) -> CompactCompletions | None:
+    """The model of a completion list in one of lspz's forms, None of plain LSP. Raises DecodeError."""
+    if not spelling.is_ours(value):
+        return None
+    model: CompactCompletions = spelling.read(CompactCompletions, value)
+    return attrs.evolve(model, list=optional(value, "list", int, "list"))

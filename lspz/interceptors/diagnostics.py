@@ -115,12 +115,7 @@ def create(settings: Settings, form: str) -> DiagnosticsCompressor:
     return DiagnosticsCompressor(form, settings.compression, limits=settings.limits)
 
 
-def model_of(method: str) -> type[CompactDiagnosticsParams | CompactDiagnosticReport]:
-    """The model of a method's params or result."""
-    return CompactDiagnosticsParams if method == PUBLISH else CompactDiagnosticReport
-
-
-def is_compact(value: object) -> bool:
+def _is_ours(value: object) -> bool:
     """Whether params or a report are in a form that is not LSP, as formats.md §1 tells the forms apart."""
     if not isinstance(value, Mapping):
         return False
@@ -136,6 +131,7 @@ def is_compact(value: object) -> bool:
     return isinstance(entries[0], Mapping) and "r" in entries[0] and "range" not in entries[0]
 
 
-def decompress(method: str, value: Any) -> Any:
-    """Standard LSP (JSON) from params or a report in any form. Raises DecodeError."""
-    return spelling.read(model_of(method), value).to_lsp() if is_compact(value) else value
+def read(method: str, value: Any) -> CompactDiagnosticsParams | CompactDiagnosticReport | None:
+    """The model of params or a report in one of lspz's forms, None of plain LSP. Raises DecodeError."""
+    kind = CompactDiagnosticsParams if method == PUBLISH else CompactDiagnosticReport
+    return spelling.read(kind, value) if _is_ours(value) else None

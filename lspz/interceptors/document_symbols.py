@@ -446,8 +446,6 @@ def create(settings: Settings, form: str) -> SymbolsCompressor | None:
     return None if form == "folded" else SymbolsCompressor(form, limits=settings.limits)
 
 
-def decompress(method: str, value: Any) -> Any:
-    """Standard LSP (JSON) from an outline in any form. Raises DecodeError."""
-    if not isinstance(value, Mapping) or "version" not in value:
-        return value
-    return spelling.read(CompactSymbols, value).to_lsp()
+def read(method: str, value: Any) -> CompactSymbols | None:
+    """The model of an outline in one of lspz's forms, None of plain LSP. Raises DecodeError."""
+    return spelling.read(CompactSymbols, value) if spelling.is_ours(value) else None

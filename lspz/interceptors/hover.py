@@ -178,8 +178,6 @@ def create(settings: Settings, form: str) -> HoverCompressor | None:
     return None if form == "folded" and not folds else HoverCompressor(form, folds, limits=settings.limits)
 
 
-def decompress(method: str, value: Any) -> Any:
-    """Standard LSP (JSON) from a hover in any form. Raises DecodeError."""
-    if not isinstance(value, Mapping) or "version" not in value:
-        return value
-    return spelling.read(CompactHover, value).to_lsp()
+def read(method: str, value: Any) -> CompactHover | None:
+    """The model of a hover in one of lspz's forms, None of plain LSP. Raises DecodeError."""
+    return spelling.read(CompactHover, value) if spelling.is_ours(value) else None

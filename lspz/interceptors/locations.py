@@ -305,8 +305,6 @@ def create(settings: Settings, form: str) -> LocationsCompressor | None:
     return None if form == "folded" else LocationsCompressor(form, limits=settings.limits)
 
 
-def decompress(method: str, value: Any) -> Any:
-    """Standard LSP (JSON) from locations in any form. Raises DecodeError."""
-    if not isinstance(value, Mapping) or "version" not in value:
-        return value
-    return spelling.read(CompactLocations, value).to_lsp()
+def read(method: str, value: Any) -> CompactLocations | None:
+    """The model of locations in one of lspz's forms, None of plain LSP. Raises DecodeError."""
+    return spelling.read(CompactLocations, value) if spelling.is_ours(value) else None

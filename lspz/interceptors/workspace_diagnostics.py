@@ -172,13 +172,13 @@ class WorkspaceDiagnosticsCompressor(Compressor):
 
     async def intercept(self, method: str, params: Any, direction: Direction) -> Any:
         """Return a compact model, or folded diagnostics. Progress that is no report stays as it is."""
-        report = params.value if isinstance(params, _Progress) else params
+        report = params.value if isinstance(params, ReportProgress) else params
         if not isinstance(report, core.CoreWorkspaceReport) and not hasattr(report, "items"):
             return params
         if not any(item.items for item in report.items):
             return params
         result = self._fold(report) if self.form == "folded" else self._model(report)
-        return _Progress(params.token, result) if isinstance(params, _Progress) else result
+        return ReportProgress(params.token, result) if isinstance(params, ReportProgress) else result
 
     def _model(self, report: Any) -> CompactWorkspaceReport:
         files = []
@@ -203,7 +203,7 @@ class WorkspaceDiagnosticsCompressor(Compressor):
         return {"items": items}
 
     def _write(self, result: Any) -> bytes:
-        if not isinstance(result, _Progress):
+        if not isinstance(result, ReportProgress):
             return super()._write(result)
         value = result.value
         if not isinstance(value, dict):
@@ -211,22 +211,28 @@ class WorkspaceDiagnosticsCompressor(Compressor):
         return msgspec.json.encode({"token": result.token, "value": value})
 
 
-class _Progress(msgspec.Struct):
-    token: int | str
+class ReportProgress(msgspec.Struct):
+    """The params of `$/progress` with a report as its value."""
+
+    token: Any
     value: Any
 
+    def to_lsp(self) -> dict[str, Any]:
+        """The params as LSP's JSON."""
+        return {"token": self.token, "value": self.value.to_lsp()}
 
-_NOTHING = _Progress(0, None)
+
+_NOTHING = ReportProgress(0, None)
 
 
-def _read_progress(raw: bytes, whole: bool) -> _Progress:
+def _read_progress(raw: bytes, whole: bool) -> ReportProgress:
     """Progress with a report in it, or as `_NOTHING`: whatever else reports progress is none of ours."""
     if b'"items"' not in raw:
         return _NOTHING
     parts = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     try:
         token = msgspec.json.decode(parts["token"], type=int | str)
-        return _Progress(token, core.read_workspace(bytes(parts["value"]), whole))
+        return ReportProgress(token, core.read_workspace(bytes(parts["value"]), whole))
     except (KeyError, msgspec.ValidationError):
         return _NOTHING
 
@@ -236,13 +242,11 @@ def create(settings: Settings, form: str) -> WorkspaceDiagnosticsCompressor:
     return WorkspaceDiagnosticsCompressor(form, settings.compression, limits=settings.limits)
 
 
-def decompress(method: str, value: Any) -> Any:
-    """Standard LSP (JSON) from a report or progress in any form. Raises DecodeError."""
+def read(method: str, value: Any) -> CompactWorkspaceReport | ReportProgress | None:
+    """The model of a report or of progress in one of lspz's forms, None of plain LSP. Raises DecodeError."""
     if method == PROGRESS:
-        report = value.get("value") if isinstance(value, Mapping) else None
-        return {**value, "value": decompress(METHOD, report)} if _is_ours(report) else value
-    return spelling.read(CompactWorkspaceReport, value).to_lsp() if _is_ours(value) else value
-
-
-def _is_ours(value: Any) -> bool:
-    return isinstance(value, Mapping) and "version" in value and "kind" not in value
+        report = read(METHOD, value.get("value")) if isinstance(value, Mapping) else None
+        return None if report is None else ReportProgress(value.get("token"), report)
+    # a `$/progress` value that begins or ends something has a kind
+    is_ours = spelling.is_ours(value) and "kind" not in value
+    return spelling.read(CompactWorkspaceReport, value) if is_ours else None

@@ -323,8 +323,6 @@ def create(settings: Settings, form: str) -> WorkspaceSymbolsCompressor | None:
     return None if form == "folded" else WorkspaceSymbolsCompressor(form, limits=settings.limits)
 
 
-def decompress(method: str, value: Any) -> Any:
-    """Standard LSP (JSON) from symbols in any form. Raises DecodeError."""
-    if not isinstance(value, Mapping) or "version" not in value:
-        return value
-    return spelling.read(CompactWorkspaceSymbols, value).to_lsp()
+def read(method: str, value: Any) -> CompactWorkspaceSymbols | None:
+    """The model of symbols in one of lspz's forms, None of plain LSP. Raises DecodeError."""
+    return spelling.read(CompactWorkspaceSymbols, value) if spelling.is_ours(value) else None

@@ -202,7 +202,7 @@ async def test_what_cannot_be_compressed_is_logged_and_goes_on(caplog: pytest.Lo
         metrics = s.server.metrics
 
     assert got["params"] == broken
-    assert f"{PUBLISH}: not as LSP has it ('range' is missing); it goes on as it came" in caplog.text
+    assert f"{PUBLISH}: not as LSP has it (ValidationError: Object missing required field `range`" in caplog.text
     assert (metrics.claimed, metrics.rewritten, metrics.fail_opens) == (1, 0, 1)
 
 
