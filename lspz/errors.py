@@ -10,6 +10,7 @@
     │   └── BackendRefused         it answered a request of lspz's own with an error
     ├── DiagnosticsTimeout         no diagnostics for the open version within the limit
     ├── DocumentNotOpen            a question about a document that was not opened
+    ├── NotKept                    the original of a message is asked for, and lspz no longer has it
     ├── DecodeError                a compressed message is damaged; names position and reason
     │   └── UnsupportedVersion     it is of a newer format version than this lspz reads
     └── CannotCompress             a message has no place in the form asked for; the original is used
@@ -52,6 +53,10 @@ class DiagnosticsTimeout(LspzError):
 
 class DocumentNotOpen(LspzError):
     """The document must be opened first."""
+
+
+class NotKept(LspzError):
+    """The original of a message is asked for, and lspz does not have it, or no longer."""
 
 
 class DecodeError(LspzError, ValueError):

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 PUBLISH = "textDocument/publishDiagnostics"
 PULL = "textDocument/diagnostic"
+WORKSPACE = "workspace/diagnostic"
+PROGRESS = "$/progress"
+COMPLETION = "textDocument/completion"
 
 DIAGNOSTIC_FIELDS = ("message", "severity", "range", "code", "source", "codeDescription", "relatedInformation", "data")
 """The members of LSP's Diagnostic that may be kept or pruned; `tags` is always kept."""
@@ -73,10 +76,10 @@ INTERCEPTORS = (
         "workspace-diagnostics",
         "workspace_diag",
         "workspace diagnostics",
-        ("workspace/diagnostic", "$/progress"),
+        (WORKSPACE, PROGRESS),
         "workspace_diagnostics",
     ),
-    Row("completion", "completion", "completion lists", ("textDocument/completion",), "completion"),
+    Row("completion", "completion", "completion lists", (COMPLETION,), "completion"),
     Row("hover", "hover", "hovers", ("textDocument/hover",), "hover"),
     Row("document-symbols", "document_symbol", "outlines", ("textDocument/documentSymbol",), "document_symbols"),
     Row(

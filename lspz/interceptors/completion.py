@@ -8,29 +8,24 @@ when the client resolves the item.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import attrs
-import msgspec
 
 from ..errors import DecodeError
 from ..formats import VERSION, spelling
 from ..formats.json import count, optional, typed
+from . import COMPLETION
 from .base import Direction, Settings
+from .completion_lists import HANDLE, SNIPPET, ListAnswer, RawList, best, cut, read_items, read_list
 from .completion_text import read_completions, write_completions
 from .compressor import Compressor
-from .document_symbols import is_deprecated, read_kind
+from .document_symbols import read_kind
 from .items import Item, by_kind, share_uris, unshare_uris
 from .lsp import COMPLETION_KINDS, DEPRECATED
 
-METHOD = "textDocument/completion"
-
-HANDLE = "lspz"
-"""The member of an item's `data` by which lspz finds the server's own item: `{"lspz": [list, place in its kind]}`."""
-
 _KINDS = {word: number for number, word in COMPLETION_KINDS.items()}
-_SNIPPET = 2
 
 
 @attrs.frozen
@@ -186,7 +181,7 @@ def _lsp_item(item: Item) -> dict[str, Any]:
     if item.insert is not None:
         out["insertText"] = item.insert
     if item.snippet:
-        out["insertTextFormat"] = _SNIPPET
+        out["insertTextFormat"] = SNIPPET
     return out
 
 
@@ -272,116 +267,12 @@ def _read_named(row: Any, kind: int | None, docs: Sequence[Any], path: str) -> I
     )
 
 
-# LSP's shapes
-
-
-class _LabelDetails(msgspec.Struct, gc=False):
-    detail: str | None = None
-    description: str | None = None
-
-
-class _Markup(msgspec.Struct, gc=False):
-    value: str
-
-
-class _TextEdit(msgspec.Struct, rename="camel", gc=False):
-    new_text: str
-
-
-class ItemAnswer(msgspec.Struct, rename="camel", kw_only=True):
-    """Mirrors `CompletionItem`, as far as it is kept."""
-
-    label: str
-    label_details: _LabelDetails | None = None
-    kind: int | None = None
-    tags: list[int] | None = None
-    deprecated: bool | None = None
-    detail: str | None = None
-    documentation: str | _Markup | None = None
-    preselect: bool | None = None
-    sort_text: str | None = None
-    insert_text: str | None = None
-    insert_text_format: int | None = None
-    text_edit: _TextEdit | None = None
-    text_edit_text: str | None = None
-
-
-class _Defaults(msgspec.Struct, rename="camel"):
-    insert_text_format: int | None = None
-
-
-class ListAnswer(msgspec.Struct, rename="camel", kw_only=True):
-    """Mirrors `CompletionList`."""
-
-    items: list[ItemAnswer]
-    is_incomplete: bool = False
-    item_defaults: _Defaults | None = None
-
-
-class RawList(NamedTuple):
-    """A completion list that is only cut, not rewritten."""
-
-    answer: ListAnswer
-    raw: bytes
-
-
-_read_list = msgspec.json.Decoder(ListAnswer | list[ItemAnswer] | None).decode
-
-
-def read_list(raw: bytes) -> ListAnswer | None:
-    """A list, a bare array as a list, or None. Raises msgspec.MsgspecError."""
-    answer = _read_list(raw)
-    return ListAnswer(items=answer) if isinstance(answer, list) else answer
-
-
-def read_item(item: Any, default_format: int | None = None) -> Item:
-    """What is kept of an item, of lsprotocol's type or the mirror of it."""
-    label: str = item.label
-    edit = item.text_edit
-    insert = edit.new_text if edit is not None else item.text_edit_text or item.insert_text
-    if not insert or insert == label:
-        insert = None
-    details, documentation = item.label_details, item.documentation
-    text_format = item.insert_text_format or default_format
-    return Item(
-        label,
-        None if item.kind is None else int(item.kind),
-        item.detail or "",
-        (details.detail or "") if details is not None else "",
-        (details.description or "") if details is not None else "",
-        insert,
-        text_format == _SNIPPET and insert is not None and not _PLAIN.isdisjoint(insert),
-        documentation if type(documentation) is str else documentation.value if documentation is not None else "",
-        is_deprecated(item),
-    )
-
-
-_PLAIN = frozenset("$\\}")
-
-
-def read_items(answer: Any) -> tuple[Item, ...]:
-    """The items of a list, by kind."""
-    default = answer.item_defaults.insert_text_format if answer.item_defaults is not None else None
-    groups = by_kind(read_item(item, default) for item in answer.items)
-    return tuple(item for group in groups.values() for item in group)
-
-
-def best(items: Sequence[Any], room: int) -> list[int]:
-    """The places of the `room` items that a server prefers, in its order: preselected ones, then by sortText."""
-
-    def rank(index: int) -> tuple[bool, str, int]:
-        item = items[index]
-        return (not item.preselect, item.sort_text or item.label, index)
-
-    return sorted(sorted(range(len(items)), key=rank)[:room])
-
-
 @attrs.frozen
 class CompletionCompressor(Compressor):
     """Rewrites completion lists in one form; `folded` is LSP cut to the cap, and then incomplete."""
 
     name: ClassVar[str] = "completion"
-    methods: ClassVar[tuple[str, ...]] = (METHOD,)
+    methods: ClassVar[tuple[str, ...]] = (COMPLETION,)
 
     def reader(self, method: str) -> Callable[[bytes], Any]:
         """msgspec's."""
@@ -401,19 +292,11 @@ class CompletionCompressor(Compressor):
         cap = self.limits.max_completions
         left_out = max(len(answer.items) - cap, 0) if cap else 0
         if isinstance(params, RawList):
-            return _cut(params.raw, best(answer.items, cap)) if left_out else params
+            return cut(params.raw, best(answer.items, cap)) if left_out else params
         if left_out:
             kept = [answer.items[i] for i in best(answer.items, cap)]
             answer = ListAnswer(items=kept, is_incomplete=True, item_defaults=answer.item_defaults)
         return CompactCompletions(read_items(answer), bool(answer.is_incomplete), omitted=left_out)
-
-
-def _cut(raw: bytes, kept: Iterable[int]) -> dict[str, Any]:
-    """A list with some of its items, everything else just as it came."""
-    value = msgspec.json.decode(raw, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
-    outer: dict[str, Any] = {} if isinstance(value, list) else dict(value)
-    items = value if isinstance(value, list) else msgspec.json.decode(value["items"], type=list[msgspec.Raw])
-    return {**outer, "isIncomplete": True, "items": [items[i] for i in kept]}
 
 
 def create(settings: Settings, form: str) -> CompletionCompressor | None:
@@ -421,6 +304,14 @@ def create(settings: Settings, form: str) -> CompletionCompressor | None:
     if form == "folded" and not settings.limits.max_completions:
         return None
     return CompletionCompressor(form, limits=settings.limits)
+
+
+def numbered(written: bytes, number: int) -> bytes:
+    """A list that was written in one of lspz's forms, with the number by which a proxy knows it; other LSP as it is."""
+    beginning = b'{"version":%d,' % VERSION
+    return (
+        b'%b"list":%d,%b' % (beginning, number, written[len(beginning) :]) if written.startswith(beginning) else written
+    )
 
 
 def read(method: str, value: Any) -> CompactCompletions | None:

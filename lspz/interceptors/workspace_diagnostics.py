@@ -16,7 +16,7 @@ from ..formats import VERSION, spelling
 from ..formats.json import count, optional, typed
 from ..formats.spelling import check_version
 from ..formats.text.lines import Lines
-from . import core
+from . import PROGRESS, WORKSPACE, core
 from . import diagnostics_json as as_json
 from . import diagnostics_names as as_names
 from . import diagnostics_text as as_text
@@ -26,9 +26,6 @@ from .entries import CompactDiagnostic, CompactFile, Span
 from .grouping import compact, fold, select
 from .reports import counts, first_entries, size_of
 from .strategies import CompressionConfig
-
-METHOD = "workspace/diagnostic"
-PROGRESS = "$/progress"
 
 
 @attrs.frozen
@@ -159,7 +156,7 @@ class WorkspaceDiagnosticsCompressor(Compressor):
     """Rewrites reports on a workspace in one form, whole or streamed as partial results."""
 
     name: ClassVar[str] = "workspace-diagnostics"
-    methods: ClassVar[tuple[str, ...]] = (METHOD, PROGRESS)
+    methods: ClassVar[tuple[str, ...]] = (WORKSPACE, PROGRESS)
 
     strategies: CompressionConfig = attrs.field(factory=CompressionConfig)
 
@@ -245,7 +242,7 @@ def create(settings: Settings, form: str) -> WorkspaceDiagnosticsCompressor:
 def read(method: str, value: Any) -> CompactWorkspaceReport | ReportProgress | None:
     """The model of a report or of progress in one of lspz's forms, None of plain LSP. Raises DecodeError."""
     if method == PROGRESS:
-        report = read(METHOD, value.get("value")) if isinstance(value, Mapping) else None
+        report = read(WORKSPACE, value.get("value")) if isinstance(value, Mapping) else None
         return None if report is None else ReportProgress(value.get("token"), report)
     # a `$/progress` value that begins or ends something has a kind
     is_ours = spelling.is_ours(value) and "kind" not in value

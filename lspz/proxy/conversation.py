@@ -11,12 +11,12 @@ import msgspec
 
 from ..errors import CannotCompress
 from ..formats import choose
-from ..interceptors import PUBLISH, PULL
+from ..interceptors import COMPLETION, PROGRESS, PUBLISH, PULL, WORKSPACE
 from ..interceptors.base import Direction, run_inline
 from .originals import Originals
 from .relay import Decision
 from .routing import FromClient, FromServer
-from .session import Session
+from .session import OpenRequest, Session
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -46,6 +46,8 @@ class Conversation:
         self.session = Session()
         self.form = "passthrough"
         self.exit_requested = exit_requested
+        self.answer: Callable[[bytes], None] = _nobody_listens
+        """Write the body of an answer of lspz's own to the client."""
         self.originals = Originals()
         self._chain: Chain | None = None
         self._metrics = metrics
@@ -78,7 +80,7 @@ class Conversation:
         return PUBLISH in self.intercepted(Direction.TO_CLIENT)
 
     def rewrite(
-        self, body: bytes, member: str, method: str, direction: Direction, request: bytes | None = None
+        self, body: bytes, member: str, method: str, direction: Direction, request: OpenRequest | None = None
     ) -> Decision:
         """The body with its params or result as the interceptors leave it; `body` itself when they leave it alone."""
         chain = self._chain
@@ -98,7 +100,7 @@ class Conversation:
             if written is None:
                 return None if member == "params" and "id" not in outer else body
             if direction is Direction.TO_CLIENT:
-                self._remember(method, payload, written, request)
+                written = self._remember(method, payload, written, request)
             if written is payload:
                 return body
             self._metrics.rewrite(len(payload), len(written))
@@ -121,22 +123,36 @@ class Conversation:
 
         return later()
 
-    def _remember(self, method: str, payload: bytes, written: bytes, request: bytes | None) -> None:
-        """Keep original diagnostics for code actions."""
+    def _remember(self, method: str, payload: bytes, written: bytes, request: OpenRequest | None) -> bytes:
+        """Keep what the server said; return what goes out in its place."""
+        originals = self.originals
         if method == PUBLISH:  # the URI stands in both, and what was written is shorter
-            self.originals.remember(msgspec.json.decode(written, type=_Published).uri, method, payload)
+            originals.remember(msgspec.json.decode(written, type=_Published).uri, method, payload)
         elif method == PULL and request is not None and _is_full(payload):
-            uri = msgspec.json.decode(request, type=_PullRequest).params.textDocument.uri
-            self.originals.remember(uri, method, payload)
+            originals.remember(_uri_of(request), method, payload)
+        elif method in (WORKSPACE, PROGRESS) and written is not payload:
+            originals.remember_files(payload if method == WORKSPACE else _value_of(payload))
+        if request is None:
+            return written
+        number = originals.remember_answer(request.id, method, payload) if written is not payload else None
+        if method == COMPLETION:
+            from ..interceptors.completion import numbered
 
-    def _forget(self, method: str, payload: bytes, request: bytes | None) -> None:
-        """The client gets the server's own list, with `data`: what was kept before is out of date."""
+            originals.completions = number
+            if number is not None and len(longer := numbered(written, number)) < len(payload):
+                return longer
+        return written
+
+    def _forget(self, method: str, payload: bytes, request: OpenRequest | None) -> None:
+        """The client gets the server's own message: what was kept before is out of date."""
+        originals = self.originals
         with suppress(msgspec.MsgspecError):
             if method == PUBLISH:
-                self.originals.forget(msgspec.json.decode(payload, type=_Published).uri, method)
+                originals.forget(msgspec.json.decode(payload, type=_Published).uri, method)
             elif method == PULL and request is not None:
-                uri = msgspec.json.decode(request, type=_PullRequest).params.textDocument.uri
-                self.originals.forget(uri, method)
+                originals.forget(_uri_of(request), method)
+            elif method == COMPLETION:
+                originals.completions = None
 
     def _fail_open(self, body: bytes, method: str, error: Exception) -> bytes:
         self._metrics.fail_open()
@@ -172,3 +188,18 @@ class _PullParams(msgspec.Struct):
 
 class _PullRequest(msgspec.Struct):
     params: _PullParams
+
+
+def _uri_of(request: OpenRequest) -> str:
+    return msgspec.json.decode(request.body or b"", type=_PullRequest).params.textDocument.uri
+
+
+class _Progress(msgspec.Struct):
+    value: Raw
+
+
+def _value_of(payload: bytes) -> bytes:
+    return bytes(msgspec.json.decode(payload, type=_Progress).value)
+
+
+def _nobody_listens(body: bytes) -> None: ...

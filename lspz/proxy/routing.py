@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..errors import NotKept
 from ..formats import VERSION
+from ..interceptors import COMPLETION
 from ..interceptors.base import Direction
-from ..wire.messages import Envelope, Kind
+from ..wire.messages import Envelope, Kind, error_response, response
 from .relay import Decision
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 Handler = Callable[[Envelope, bytes], Decision]
 Raw = msgspec.Raw
+
+INVALID_PARAMS, REQUEST_FAILED = -32602, -32803
+"""Error codes of LSP's: the question is none; it cannot be answered now."""
 
 
 def _as_it_is(envelope: Envelope, body: bytes) -> Decision:
@@ -51,6 +56,9 @@ class FromClient:
             requests[method] = self._keep
         if conversation.form != "passthrough":
             requests["textDocument/codeAction"] = self._code_action
+            requests["lspz/original"] = self._original
+        if COMPLETION in conversation.intercepted(Direction.TO_CLIENT):
+            requests["completionItem/resolve"] = self._resolve
         for method in features.notifications - notifications.keys():
             notifications[method] = self._deliver_copy
         if features.any:
@@ -148,6 +156,33 @@ class FromClient:
 
         return restore(body, conversation.originals, conversation.config.compression)
 
+    def _resolve(self, envelope: Envelope, body: bytes) -> Decision:
+        from .resolving import resolve
+
+        conversation = self._conversation
+        try:
+            left = resolve(body, conversation.originals, conversation.config.limits.max_completions)
+        except NotKept as error:
+            self._refuse(envelope, REQUEST_FAILED, error)
+            return None
+        self.note(envelope)
+        return left
+
+    def _original(self, envelope: Envelope, body: bytes) -> Decision:
+        from .rereading import read_original
+
+        try:
+            result = read_original(body, self._conversation.originals)
+            self._conversation.answer(response(bytes(envelope.id), result))
+        except NotKept as error:
+            self._refuse(envelope, REQUEST_FAILED, error)
+        except msgspec.ValidationError as error:
+            self._refuse(envelope, INVALID_PARAMS, error)
+        return None
+
+    def _refuse(self, envelope: Envelope, code: int, error: Exception) -> None:
+        self._conversation.answer(error_response(bytes(envelope.id), code, str(error)))
+
     def _deliver_copy(self, envelope: Envelope, body: bytes) -> Decision:
         self._facade.deliver_soon(body)
         return body
@@ -230,7 +265,7 @@ class FromServer:
             conversation.backend.deliver(body)
             return None
         if request.method in self._methods:
-            return conversation.rewrite(body, "result", request.method, Direction.TO_CLIENT, request.body)
+            return conversation.rewrite(body, "result", request.method, Direction.TO_CLIENT, request)
         return self._initialized(body) if request.method == "initialize" else body
 
     def _initialized(self, body: bytes) -> Decision:

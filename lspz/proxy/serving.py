@@ -76,6 +76,7 @@ class Serving:
     async def run(self) -> int:
         """Relay until either side ends; then see to it that the other side does."""
         relay, process = self._relay, self._backend.process
+        self._conversation.answer = relay.to_client.send
         self._parties.facade.connect(relay.to_client.send)
         self._parties.backend.connect(relay.to_server.send)
         try:

@@ -139,6 +139,11 @@ def id_key(raw: bytes) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
 
 
+def response(raw_id: bytes, result: object) -> bytes:
+    """An answer to `raw_id`."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (raw_id, msgspec.json.encode(result))
+
+
 def error_response(raw_id: bytes, code: int, message: str) -> bytes:
     """An error answer to `raw_id`."""
     error = json.dumps({"code": code, "message": message}, ensure_ascii=False).encode(errors="replace")
