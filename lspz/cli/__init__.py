@@ -1,6 +1,7 @@
 """The `lspz` command. The only place that prints or exits.
 
-Exit status: 2 for a wrong option, 127 for a server that is not found, else what the server's end calls for.
+Exit status: 2 for a wrong option, 127 for a server that is not found, else what the server's end calls for; of the
+filters 1 for what cannot be read.
 """
 
 from __future__ import annotations
@@ -12,6 +13,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with `argv` (default: the process's arguments); return the exit status."""
     import sys
 
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] in (["compress"], ["decompress"]):
+        from . import convert
+
+        return convert.main(arguments)
     from . import proxy
 
-    return proxy.main(list(sys.argv[1:] if argv is None else argv))
+    return proxy.main(arguments)

@@ -27,9 +27,10 @@ examples:
   lspz -- basedpyright-langserver --stdio          the form follows from the client
   lspz --format compact -- gopls                   for an agent that decodes it
   lspz --backend "ruff server" --log-level info    say at the end what was saved
+  lspz compress --help; lspz decompress --help     the same for single messages, as filters
 
 Point your client at lspz as if it were the server. Every option but --help and --version can be set
-in the environment; a flag wins. How diagnostics are rewritten is set there alone:
+in the environment; a flag wins. What is rewritten, and how, is set there alone:
 """
 
 

@@ -78,6 +78,7 @@ def test_heavy_libraries_are_imported_where_they_belong() -> None:
     allowed = {
         "pygls": {"proxy", "converters.py"},
         "tiktoken": {"tokens.py"},
+        "toon_format": {"formats"},
         "websockets": {"transports", "proxy"},
         "lsprotocol": {"proxy", "converters.py", "interceptors"},
         "cattrs": {"converters.py", "interceptors", "codec.py"},
