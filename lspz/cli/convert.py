@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from ..codec import compress, decompress
 from ..config import Config
-from ..config.options import from_environment
 from ..errors import ConfigError, DecodeError
 from ..formats import FORMATS
 from ..interceptors import INTERCEPTORS
@@ -59,11 +55,9 @@ def main(argv: list[str]) -> int:
     options = _parser(name).parse_args(argv[1:])
     try:
         if options.method not in METHODS:
-            raise ConfigError(
-                f"{options.method!r}: lspz does not rewrite it; METHOD must be one of {', '.join(METHODS)}"
-            )
+            raise ConfigError(f"{options.method!r} is not rewritten: METHOD must be one of {', '.join(METHODS)}")
         if name == "compress":
-            config = attrs.evolve(Config.from_options(from_environment(os.environ)), format="auto")
+            config = Config.from_env()
             if options.format not in FORMATS:
                 raise ConfigError(f"--format={options.format!r}: must be one of {', '.join(FORMATS)}")
     except ConfigError as error:
@@ -72,7 +66,8 @@ def main(argv: list[str]) -> int:
     text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     count = 0
     try:
-        for count, value in enumerate(_values(text), 1):
+        for value in _values(text):
+            count += 1
             if name == "compress":
                 out = compress(options.method, value, format=options.format, config=config)
             else:
