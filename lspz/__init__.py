@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .interceptors.entries import CompactDiagnostic
     from .interceptors.reports import CompactDiagnosticReport, CompactDiagnosticsParams
     from .interceptors.strategies import CompressionConfig, Limits
+    from .interceptors.streams import DiagnosticsReceiver, DiagnosticsSender
     from .proxy.backend import LspzBackend
     from .proxy.library import Proxy
     from .proxy.server import LspzServer
@@ -34,6 +35,8 @@ _PLACES = {
     "CompressionConfig": "interceptors.strategies",
     "Config": "config.settings",
     "ConfigBuilder": "config.settings",
+    "DiagnosticsReceiver": "interceptors.streams",
+    "DiagnosticsSender": "interceptors.streams",
     "Direction": "interceptors.base",
     "Interceptor": "interceptors.base",
     "Limits": "interceptors.strategies",
@@ -54,6 +57,8 @@ __all__ = [
     "CompressionConfig",
     "Config",
     "ConfigBuilder",
+    "DiagnosticsReceiver",
+    "DiagnosticsSender",
     "Direction",
     "Interceptor",
     "Limits",

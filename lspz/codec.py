@@ -18,6 +18,8 @@ from .interceptors.chain import Chain
 if TYPE_CHECKING:
     import cattrs
 
+    from .interceptors.streams import DiagnosticsSender
+
 __all__ = ["chain_for", "compress", "decompress"]
 
 
@@ -28,10 +30,22 @@ def _converter() -> cattrs.Converter:
     return get_converter()
 
 
-def chain_for(config: Config, form: str) -> Chain:
-    """The interceptors for a client that gets `form`: the user's, which see what the server said, then lspz's."""
-    made = [row.create(config, form) for row in INTERCEPTORS]
+def chain_for(config: Config, form: str, without: str = "") -> Chain:
+    """The interceptors for a client that gets `form`: the user's, which see what the server said, then lspz's.
+
+    `without` is the name of a row whose messages are rewritten elsewhere.
+    """
+    made = [row.create(config, form) for row in INTERCEPTORS if row.name != without]
     return Chain([*config.interceptors, *(i for i in made if i is not None)], _converter)
+
+
+def sender_for(config: Config, form: str) -> DiagnosticsSender | None:
+    """Who says what changed in diagnostics, in a form that can; None where the form or the options do not allow it."""
+    from .interceptors.streams import FORMS, DiagnosticsSender
+
+    if form not in FORMS or config.enables("diag") is False:
+        return None
+    return DiagnosticsSender(form, config.compression, config.limits)
 
 
 def compress(method: str, payload: Any, *, format: str = "compact", config: Config | None = None) -> Any:

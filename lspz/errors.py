@@ -11,6 +11,7 @@
     ├── DiagnosticsTimeout         no diagnostics for the open version within the limit
     ├── DocumentNotOpen            a question about a document that was not opened
     ├── NotKept                    the original of a message is asked for, and lspz no longer has it
+    ├── ReportLost                 only what changed came, and the report before it did not; names the document
     ├── DecodeError                a compressed message is damaged; names position and reason
     │   └── UnsupportedVersion     it is of a newer format version than this lspz reads
     └── CannotCompress             a message has no place in the form asked for; the original is used
@@ -57,6 +58,17 @@ class DocumentNotOpen(LspzError):
 
 class NotKept(LspzError):
     """The original of a message is asked for, and lspz does not have it, or no longer."""
+
+
+class ReportLost(LspzError):
+    """A report that says only what changed cannot be read, since the one before it did not arrive.
+
+    `uri` is the document's. Ask lspz for its `lspz/original`; the next report on it is full.
+    """
+
+    def __init__(self, uri: str, reason: str) -> None:
+        super().__init__(f"{uri}: {reason}: ask for lspz/original, and the next report is full")
+        self.uri = uri
 
 
 class DecodeError(LspzError, ValueError):

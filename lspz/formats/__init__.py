@@ -56,17 +56,23 @@ def choose(setting: str, initialize_params: object) -> str:
     """
     if setting != "auto":
         return setting
-    declared = _at(initialize_params, "capabilities", "experimental", "lspz")
-    if isinstance(declared, Mapping):
-        formats = declared.get("formats")
-        if isinstance(formats, list):
-            for name in formats:
-                if isinstance(name, str) and name in FORMATS:
-                    return name
+    formats = _at(initialize_params, *_DECLARED, "formats")
+    if isinstance(formats, list):
+        for name in formats:
+            if isinstance(name, str) and name in FORMATS:
+                return name
     name = _at(initialize_params, "clientInfo", "name")
     if isinstance(name, str) and name.strip().lower().startswith(EDITORS):
         return "passthrough"
     return "folded"
+
+
+def wants_increments(initialize_params: object) -> bool:
+    """Whether a client asks for what changed in diagnostics instead of all of them (formats.md §6)."""
+    return _at(initialize_params, *_DECLARED, "incremental") is True
+
+
+_DECLARED = ("capabilities", "experimental", "lspz")
 
 
 def _at(value: object, *path: str) -> object:

@@ -13,6 +13,19 @@ from ..errors import DecodeError, UnsupportedVersion
 from . import VERSION, toon
 
 
+class Spelled(Protocol):
+    """What can be written as compact and as text."""
+
+    def to_compact(self) -> dict[str, Any]:
+        """The kind's own short JSON."""
+
+    def to_text(self) -> str:
+        """Text for a model to read."""
+
+    def envelope(self) -> dict[str, Any]:
+        """What stands beside a text, so that it can be told whose it is."""
+
+
 class Decoded(Protocol):
     """What was read of a message in any form."""
 
@@ -20,20 +33,11 @@ class Decoded(Protocol):
         """The message as LSP has it, as JSON."""
 
 
-class Model(Decoded, Protocol):
+class Model(Spelled, Decoded, Protocol):
     """What was read of one message: a frozen class that knows how it is spelled."""
-
-    def to_compact(self) -> dict[str, Any]:
-        """The kind's own short JSON."""
 
     def to_names(self) -> dict[str, Any]:
         """Plain values under full names; lists of equal dicts are tables."""
-
-    def to_text(self) -> str:
-        """Text for a model to read."""
-
-    def envelope(self) -> dict[str, Any]:
-        """What stands beside a text, so that it can be told whose it is."""
 
     @classmethod
     def from_compact(cls, value: Mapping[str, Any]) -> Self:
@@ -48,7 +52,7 @@ class Model(Decoded, Protocol):
         """Read `to_text`'s text. Raises DecodeError."""
 
 
-WRITERS: dict[str, Callable[[Model], Any]] = {
+WRITERS: dict[str, Callable[[Any], Any]] = {
     "compact": lambda model: model.to_compact(),
     "toon": lambda model: _enclosed("toon", toon.encode(model.to_names()), model),
     "text": lambda model: _enclosed("text", model.to_text(), model),
@@ -62,12 +66,12 @@ READERS: dict[str, Callable[[type[Any], str], Any]] = {
 """The forms that travel in an envelope, and what reads them."""
 
 
-def write(model: Model, form: str) -> Any:
+def write(model: Spelled, form: str) -> Any:
     """The JSON that goes out for a model in one of `WRITERS`' forms. Raises CannotCompress."""
     return WRITERS[form](model)
 
 
-def _enclosed(form: str, text: str, model: Model) -> dict[str, Any]:
+def _enclosed(form: str, text: str, model: Spelled) -> dict[str, Any]:
     return {"version": VERSION, **model.envelope(), "format": form, "length": len(text), "text": text}
 
 

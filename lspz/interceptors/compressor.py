@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import attrs
 import msgspec
@@ -23,6 +23,9 @@ class Cappable(spelling.Model, Protocol):
 
     def first(self, count: int) -> Self:
         """The same with its `count` most important rows, and the others counted as omitted."""
+
+
+C = TypeVar("C", bound=Cappable)
 
 
 @attrs.frozen
@@ -46,13 +49,17 @@ class Compressor(Interceptor[Any, Any]):
 
 
 def fit(model: Cappable, form: str, max_tokens: int) -> Any:
-    """The JSON of a model in a form, with as many rows as `max_tokens` tokens hold (0: all). Raises CannotCompress.
+    """The JSON of a model in a form, with as many rows as `max_tokens` tokens hold (0: all). Raises CannotCompress."""
+    return spelling.write(fitting(model, form, max_tokens), form)
 
-    Tokens are those of the text, or of the compact JSON.
+
+def fitting(model: C, form: str, max_tokens: int) -> C:
+    """The model itself, or as much of it as `max_tokens` tokens hold of its text or compact JSON (0: all).
+
+    Raises CannotCompress.
     """
-    value = spelling.write(model, form)
-    if not max_tokens or _tokens(value) <= max_tokens:
-        return value
+    if not max_tokens or _tokens(spelling.write(model, form)) <= max_tokens:
+        return model
     fits, too_many = 0, model.size
     while too_many - fits > 1:
         middle = (fits + too_many) // 2
@@ -60,7 +67,7 @@ def fit(model: Cappable, form: str, max_tokens: int) -> Any:
             fits = middle
         else:
             too_many = middle
-    return spelling.write(model.first(fits), form)
+    return model.first(fits)
 
 
 def _tokens(value: Any) -> int:

@@ -44,6 +44,18 @@ class DiagnosticsCompressor(Compressor):
             return params
         return self._pull(params)
 
+    def model(self, method: str, raw: bytes) -> CompactDiagnosticsParams | CompactDiagnosticReport | None:
+        """The model of params or a report (JSON), None of what is no report: null, or unchanged.
+
+        Raises CannotCompress, msgspec.MsgspecError.
+        """
+        found = self.reader(method)(raw)
+        if found is None or (method == PULL and not found.is_full):
+            return None
+        model: CompactDiagnosticsParams | CompactDiagnosticReport
+        model = self._push(found) if method == PUBLISH else self._pull(found)
+        return model
+
     def _push(self, params: Any) -> Any:
         unknown = getattr(params, "unknown", {})
         if self.form == "folded":
@@ -115,11 +127,11 @@ def create(settings: Settings, form: str) -> DiagnosticsCompressor:
     return DiagnosticsCompressor(form, settings.compression, limits=settings.limits)
 
 
-def _is_ours(value: object) -> bool:
+def is_ours(value: object) -> bool:
     """Whether params or a report are in a form that is not LSP, as formats.md §1 tells the forms apart."""
     if not isinstance(value, Mapping):
         return False
-    if spelling.is_enclosed(value):
+    if spelling.is_enclosed(value) or ("report" in value and "kept" in value):
         return True
     entries = value.get("diagnostics")
     if "uri" not in value:
@@ -133,5 +145,9 @@ def _is_ours(value: object) -> bool:
 
 def read(method: str, value: Any) -> CompactDiagnosticsParams | CompactDiagnosticReport | None:
     """The model of params or a report in one of lspz's forms, None of plain LSP. Raises DecodeError."""
-    kind = CompactDiagnosticsParams if method == PUBLISH else CompactDiagnosticReport
-    return spelling.read(kind, value) if _is_ours(value) else None
+    return spelling.read(model_of(method), value) if is_ours(value) else None
+
+
+def model_of(method: str) -> type[CompactDiagnosticsParams | CompactDiagnosticReport]:
+    """The model of a method's params or result."""
+    return CompactDiagnosticsParams if method == PUBLISH else CompactDiagnosticReport

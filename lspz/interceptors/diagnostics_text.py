@@ -168,15 +168,16 @@ def write_file(file: CompactFile) -> list[str]:
     """The lines of one file of a workspace report. Raises CannotCompress."""
     body = body_lines(file.diagnostics or (), file.omitted, file.filtered)
     tail = "unchanged" if file.diagnostics is None else "" if body else "clean"
-    return [file_head(write_uri(file.uri), file.version, file.result_id, tail), *body]
+    return [file_head(write_uri(file.uri), file.version, file.result_id, tail, file.report), *body]
 
 
-def file_head(first: str, version: int | None, result_id: str | None, tail: str) -> str:
-    """The line that a file's groups follow; `tail` says that there are none."""
+def file_head(first: str, version: int | None, result_id: str | None, tail: str, report: int | None = None) -> str:
+    """The line that a file's groups follow; `tail` says that there are none, or that only what changed follows."""
     return (
         first
         + (f" v{version}" if version is not None else "")
         + (f" {quote(result_id)}" if result_id is not None else "")
+        + (f" #{report}" if report is not None else "")
         + (f": {tail}" if tail else "")
     )
 
@@ -191,19 +192,32 @@ class FileHead(NamedTuple):
     version: int | None
     result_id: str | None
     tail: str
+    report: int | None = None
+    kept: int | None = None
+
+
+_TAIL = re.compile(r"(?: #([0-9]+))?(?:: (?:(clean|unchanged)|([0-9]+) kept))?$")
 
 
 def read_file_head(line: str) -> FileHead:
     """Read the line that a file's groups follow. Raises ValueError."""
-    tail = next((word for word in ("clean", "unchanged") if line.endswith(f": {word}")), "")
-    if tail:
-        line = line[: -len(tail) - 2]
+    ending = _TAIL.search(line)
+    assert ending is not None
+    report, tail, kept = ending.groups()
+    line = line[: ending.start()]
     first, _, at = take_word(line, 0)
     rest = line[at:]
     version = _VERSION.match(rest)
     if version is not None:
         rest = rest[version.end() :]
-    return FileHead(first, int(version[1]) if version else None, unquote(rest) if rest else None, tail)
+    return FileHead(
+        first,
+        int(version[1]) if version else None,
+        unquote(rest) if rest else None,
+        tail or "",
+        None if report is None else int(report),
+        None if kept is None else int(kept),
+    )
 
 
 def begins_file(line: str) -> bool:
@@ -217,9 +231,15 @@ def read_file(lines: Lines) -> CompactFile:
     assert line is not None
     with lines.named():
         head = read_file_head(line)
+        if head.kept is not None:
+            raise ValueError(CHANGES_ONLY)
     entries, omitted, filtered = read_body(lines, head.tail)
     unchanged = head.tail == "unchanged"
-    return CompactFile(head.first, None if unchanged else entries, head.version, head.result_id, omitted, filtered)
+    diagnostics = None if unchanged else entries
+    return CompactFile(head.first, diagnostics, head.version, head.result_id, omitted, filtered, head.report)
+
+
+CHANGES_ONLY = "says only what changed since the report before: read it with a DiagnosticsReceiver"
 
 
 def read_body(lines: Lines, tail: str) -> tuple[tuple[CompactDiagnostic, ...], int, int]:
@@ -234,8 +254,12 @@ def read_body(lines: Lines, tail: str) -> tuple[tuple[CompactDiagnostic, ...], i
 
 def body_lines(entries: Sequence[CompactDiagnostic], omitted: int, filtered: int) -> list[str]:
     """What follows a file's line. Raises CannotCompress."""
-    counts = (("omitted", omitted), ("filtered", filtered))
-    return write_groups(entries) + [f"{word} {count}" for word, count in counts if count]
+    return write_groups(entries) + count_lines(omitted, filtered)
+
+
+def count_lines(omitted: int, filtered: int) -> list[str]:
+    """The lines that say how many were left out."""
+    return [f"{word} {count}" for word, count in (("omitted", omitted), ("filtered", filtered)) if count]
 
 
 def read_counts(lines: Lines) -> tuple[int, int]:

@@ -78,6 +78,8 @@ class CompactFile:
     """How many were left out for a cap."""
     filtered: int = 0
     """How many were left out for their severity, source or code."""
+    report: int | None = None
+    """The number of the report where reports are numbered (formats.md §6)."""
 
     def to_lsp(self) -> dict[str, Any]:
         """The file's report as LSP's JSON, without its URI and version."""

@@ -20,21 +20,10 @@ from .entries import CompactDiagnostic, CompactFile, Span
 if TYPE_CHECKING:
     from lsprotocol import types
 
-PARAMS = frozenset(("version", "uri", "documentVersion", "diagnostics", "delta", "format", "omitted", "filtered"))
-REPORT = frozenset(
-    (
-        "version",
-        "kind",
-        "resultId",
-        "diagnostics",
-        "delta",
-        "format",
-        "items",
-        "relatedDocuments",
-        "omitted",
-        "filtered",
-    )
-)
+_SHARED = ("version", "diagnostics", "delta", "format", "omitted", "filtered", "report")
+
+PARAMS = frozenset((*_SHARED, "uri", "documentVersion"))
+REPORT = frozenset((*_SHARED, "kind", "resultId", "items", "relatedDocuments"))
 """The members of compact params and reports: a server's own member of such a name has no place there."""
 
 
@@ -75,6 +64,8 @@ class CompactDiagnosticsParams:
     """How many diagnostics were left out for a cap."""
     filtered: int = 0
     """How many were left out for their severity, source or code."""
+    report: int | None = None
+    """The number of the report where reports are numbered (formats.md §6)."""
 
     def expand(self) -> types.PublishDiagnosticsParams:
         """The params as lsprotocol has them: the same diagnostics, in the order of their groups."""
@@ -134,7 +125,9 @@ class CompactDiagnosticsParams:
 
     def to_text(self) -> str:
         """The text of text_format.md §3."""
-        file = CompactFile(self.uri, self.diagnostics, self.document_version, None, self.omitted, self.filtered)
+        file = CompactFile(
+            self.uri, self.diagnostics, self.document_version, None, self.omitted, self.filtered, self.report
+        )
         return "\n".join(as_text.write_file(file))
 
     @classmethod
@@ -145,7 +138,14 @@ class CompactDiagnosticsParams:
         lines.end()
         if file.diagnostics is None or file.result_id is not None:
             raise DecodeError("line 1", "is of a report, not of published diagnostics")
-        return cls(file.uri, file.diagnostics, file.version, omitted=file.omitted, filtered=file.filtered)
+        return cls(
+            file.uri,
+            file.diagnostics,
+            file.version,
+            omitted=file.omitted,
+            filtered=file.filtered,
+            report=file.report,
+        )
 
 
 @attrs.frozen
@@ -162,6 +162,7 @@ class CompactDiagnosticReport:
     """Reports on documents that depend on this one (`relatedDocuments`)."""
     omitted: int = 0
     filtered: int = 0
+    report: int | None = None
 
     def expand(self) -> types.RelatedFullDocumentDiagnosticReport:
         """The report as lsprotocol has it."""
@@ -242,7 +243,7 @@ class CompactDiagnosticReport:
     def to_text(self) -> str:
         """The text of text_format.md §3."""
         body = as_text.body_lines(self.diagnostics, self.omitted, self.filtered)
-        lines = [as_text.file_head("full", None, self.result_id, "" if body else "clean"), *body]
+        lines = [as_text.file_head("full", None, self.result_id, "" if body else "clean", self.report), *body]
         for file in self.related:
             lines += as_text.write_file(file)
         return "\n".join(lines)
@@ -255,15 +256,26 @@ class CompactDiagnosticReport:
             head = as_text.read_file_head(lines.take() or "")
             if head.first != "full" or head.version is not None or head.tail == "unchanged":
                 raise ValueError("does not begin a full report")
+            if head.kept is not None:
+                raise ValueError(as_text.CHANGES_ONLY)
         entries, omitted, filtered = as_text.read_body(lines, head.tail)
         related = []
         while lines.peek() is not None:
             related.append(as_text.read_file(lines))
-        return cls(entries, head.result_id, related=tuple(related), omitted=omitted, filtered=filtered)
+        return cls(
+            entries,
+            head.result_id,
+            related=tuple(related),
+            omitted=omitted,
+            filtered=filtered,
+            report=head.report,
+        )
 
 
 def _compact_body(model: CompactDiagnosticsParams | CompactDiagnosticReport) -> dict[str, Any]:
     out: dict[str, Any] = {} if model.delta else {"delta": False}
+    if model.report is not None:
+        out["report"] = model.report
     out.update(model.unknown)
     out["diagnostics"] = as_json.write_entries(model.diagnostics, model.letters, model.delta)
     return {**out, **counts(model.omitted, model.filtered)}
@@ -276,6 +288,8 @@ def counts(omitted: int, filtered: int) -> dict[str, int]:
 
 def _read_compact_body(value: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
     check_version(value)
+    if "kept" in value and "diagnostics" not in value:
+        raise DecodeError("kept", as_text.CHANGES_ONLY)
     delta = value.get("delta", True)
     if not isinstance(delta, bool):
         raise DecodeError("delta", f"must be true or false, not {delta!r}")
@@ -287,6 +301,7 @@ def _read_compact_body(value: Mapping[str, Any], known: frozenset[str]) -> dict[
         "unknown": {name: member for name, member in value.items() if name not in known},
         "omitted": count(value, "omitted"),
         "filtered": count(value, "filtered"),
+        "report": optional(value, "report", int, "report"),
     }
 
 

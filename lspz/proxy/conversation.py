@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import CannotCompress
-from ..formats import choose
+from ..formats import choose, wants_increments
 from ..interceptors import COMPLETION, PROGRESS, PUBLISH, PULL, WORKSPACE
 from ..interceptors.base import Direction, run_inline
 from .originals import Originals
@@ -21,6 +21,7 @@ from .session import OpenRequest, Session
 if TYPE_CHECKING:
     from ..config import Config
     from ..interceptors.chain import Chain
+    from ..interceptors.streams import DiagnosticsSender
     from ..metrics import Metrics
     from .parties import Parties
     from .savings import Savings
@@ -50,6 +51,7 @@ class Conversation:
         """Write the body of an answer of lspz's own to the client."""
         self.originals = Originals()
         self._chain: Chain | None = None
+        self._sender: DiagnosticsSender | None = None
         self._metrics = metrics
         self._savings = savings
         self.from_client = FromClient(self)
@@ -60,9 +62,11 @@ class Conversation:
         """The client says who it is; from here on its form is known."""
         self.form = choose(self.config.effective_format, initialize_params)
         if self.form != "passthrough" or self.config.interceptors:
-            from ..codec import chain_for  # only now: in passthrough nobody waits for it to load
+            from ..codec import chain_for, sender_for  # only now: in passthrough nobody waits for it to load
 
-            self._chain = chain_for(self.config, self.form)
+            if wants_increments(initialize_params):
+                self._sender = sender_for(self.config, self.form)
+            self._chain = chain_for(self.config, self.form, without="" if self._sender is None else "diagnostics")
         self._settle()
         log.info("the client gets %s", self.form)
 
@@ -72,7 +76,18 @@ class Conversation:
 
     def intercepted(self, direction: Direction) -> frozenset[str]:
         """The methods that some interceptor sees in a direction."""
-        return self._chain.methods(direction) if self._chain is not None else frozenset()
+        methods = self._chain.methods(direction) if self._chain is not None else frozenset()
+        return methods | {PUBLISH, PULL} if self.is_incremental and direction is Direction.TO_CLIENT else methods
+
+    @property
+    def is_incremental(self) -> bool:
+        """Whether the client gets only what changed in diagnostics."""
+        return self._sender is not None
+
+    def send_all(self, uri: str) -> None:
+        """The client asks for the original of a document: the next reports on it are full."""
+        if self._sender is not None:
+            self._sender.forget(uri)
 
     @property
     def restores(self) -> bool:
@@ -94,11 +109,15 @@ class Conversation:
         def failed(error: Exception) -> bytes:
             if direction is Direction.TO_CLIENT:
                 self._forget(method, payload, request)
+                if self._sender is not None and method in (PUBLISH, PULL):
+                    self._sender.pass_on(method, payload, _uri_of(request))
             return self._fail_open(body, method, error)
 
         def replaced(written: bytes | None) -> bytes | None:
             if written is None:
                 return None if member == "params" and "id" not in outer else body
+            if self._sender is not None and method in (PUBLISH, PULL) and direction is Direction.TO_CLIENT:
+                written = self._sender.write(method, written, _uri_of(request))
             if direction is Direction.TO_CLIENT:
                 written = self._remember(method, payload, written, request)
             if written is payload:
@@ -190,8 +209,11 @@ class _PullRequest(msgspec.Struct):
     params: _PullParams
 
 
-def _uri_of(request: OpenRequest) -> str:
-    return msgspec.json.decode(request.body or b"", type=_PullRequest).params.textDocument.uri
+def _uri_of(request: OpenRequest | None) -> str:
+    """The document that a pull is about; nothing of what is pushed."""
+    if request is None or request.body is None:
+        return ""
+    return msgspec.json.decode(request.body, type=_PullRequest).params.textDocument.uri
 
 
 class _Progress(msgspec.Struct):

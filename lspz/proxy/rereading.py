@@ -16,8 +16,8 @@ class _Request(msgspec.Struct):
     params: dict[str, Raw]
 
 
-def read_original(body: bytes, originals: Originals) -> dict[str, Any]:
-    """The result for a request with params `{"uri": …}` or `{"id": …}`.
+def read_original(body: bytes, originals: Originals) -> tuple[str, dict[str, Any]]:
+    """The URI in it, if any, and the result for a request with params `{"uri": …}` or `{"id": …}`.
 
     It is `{"method": …, "params": …}` for what was pushed, `{"method": …, "result": …}` for an answer; of a workspace's
     report that on the one file. Raises NotKept, and msgspec.ValidationError for other params.
@@ -25,9 +25,11 @@ def read_original(body: bytes, originals: Originals) -> dict[str, Any]:
     params = msgspec.json.decode(body, type=_Request).params
     if len(params) != 1 or not params.keys() <= {"uri", "id"}:
         raise msgspec.ValidationError('the params must be {"uri": …} or {"id": …}')
-    if "uri" in params:
-        what = msgspec.json.decode(params["uri"], type=str)
-        kept = originals.last_of(what)
+    uri = msgspec.json.decode(params["uri"], type=str) if "uri" in params else ""
+    if uri:
+        what, kept = uri, originals.last_of(uri)
+    elif "id" not in params:
+        raise msgspec.ValidationError("the uri is empty")
     else:
         raw_id = bytes(params["id"])
         what = f"request {raw_id.decode(errors='replace')}"
@@ -38,4 +40,4 @@ def read_original(body: bytes, originals: Originals) -> dict[str, Any]:
             f"or it is no longer among the last {MAX_BYTES >> 20} MB"
         )
     member = "params" if kept.method == "textDocument/publishDiagnostics" else "result"
-    return {"method": kept.method, member: Raw(kept.payload)}
+    return uri, {"method": kept.method, member: Raw(kept.payload)}

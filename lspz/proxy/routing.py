@@ -172,7 +172,9 @@ class FromClient:
         from .rereading import read_original
 
         try:
-            result = read_original(body, self._conversation.originals)
+            uri, result = read_original(body, self._conversation.originals)
+            if uri:
+                self._conversation.send_all(uri)
             self._conversation.answer(response(bytes(envelope.id), result))
         except NotKept as error:
             self._refuse(envelope, REQUEST_FAILED, error)
@@ -276,10 +278,11 @@ class FromServer:
             return body
         added = conversation.features.backend_initialized(result)
         if conversation.form != "passthrough":
+            incremental = {"incremental": True} if conversation.is_incremental else {}
             experimental = (result.get("capabilities") or {}).get("experimental")
             added["experimental"] = {
                 **(experimental if isinstance(experimental, dict) else {}),
-                "lspz": {"version": VERSION, "format": conversation.form},
+                "lspz": {"version": VERSION, "format": conversation.form} | incremental,
             }
         return _with_capabilities(body, added) if added else body
 
