@@ -1,0 +1,1 @@
+"""What `scripts/bench_tokens` is made of."""
