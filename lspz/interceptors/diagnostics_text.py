@@ -9,7 +9,7 @@ warning unused-import unnecessary: `$1` imported but unused
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from ..errors import CannotCompress, DecodeError
@@ -34,7 +34,6 @@ from ..formats.text.templates import (
     name_length,
     read_arguments,
     read_message,
-    write_arguments,
     write_message,
 )
 from .entries import SEVERITIES, TAGS, CompactDiagnostic, CompactFile, Row, entries_of
@@ -132,19 +131,16 @@ def _by_head(
     return groups
 
 
-def _blocks(messages: Iterable[str], alone: Sequence[str]) -> list[Block]:
+def _blocks(messages: Collection[str], alone: Sequence[str]) -> list[Block]:
     """Plain rows first, then templates; those `alone` that share no template are one each, without a hole."""
     templates, rest = find_templates(messages)
     plain = [message for message in rest if message not in alone]
     blocks: list[Block] = []
     if plain:
         blocks.append((None, [_Message(indent(write_message(m)), name_length(m), m) for m in plain]))
-    for text, arguments, members in templates:
-        rows = [
-            _Message(indent(write_arguments(values)), len(values[0]), message)
-            for values, message in zip(arguments, members, strict=True)
-        ]
-        blocks.append((text, rows))
+    for template in templates:
+        rows = zip(template.rows, template.arguments, template.messages, strict=True)
+        blocks.append((template.text, [_Message(indent(row), len(first[0]), m) for row, first, m in rows]))
     blocks += [(message, [_Message("", name_length(message), message)]) for message in rest if message in alone]
     return blocks
 

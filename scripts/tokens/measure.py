@@ -161,9 +161,11 @@ def _with_streams(path: Path) -> Iterator[tuple[Capture, dict[str, str]]]:
     senders = {form: lspz.DiagnosticsSender(form) for form in STREAMED}
     for capture in captures.read(path):
         streamed = {}
-        reported = capture.payload is not None and capture.payload.get("kind") != "unchanged" if (
-            capture.kind == DIAGNOSTICS
-        ) else False
+        reported = (
+            capture.payload is not None and capture.payload.get("kind") != "unchanged"
+            if (capture.kind == DIAGNOSTICS)
+            else False
+        )
         if reported:
             uri = capture.uri if capture.method == PULL else ""
             for form, sender in senders.items():

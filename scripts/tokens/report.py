@@ -79,7 +79,9 @@ def opencode(measured: Measured) -> str:
     if not found:
         return ""
     lost = 100 * (1 - shown / found)
-    return f"OpenCode's lines (errors only, 20 a file) leave out {found - shown:,} of {found:,} diagnostics: {lost:.1f} %."
+    return (
+        f"OpenCode's lines (errors only, 20 a file) leave out {found - shown:,} of {found:,} diagnostics: {lost:.1f} %."
+    )
 
 
 def speeds(found: Sequence[Speed]) -> Table:

@@ -35,6 +35,10 @@ CAPABILITIES = {
         },
         "completion": {"completionItem": {"documentationFormat": ["markdown"], "snippetSupport": True}},
         "hover": {"contentFormat": ["markdown"]},
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+        "definition": {"linkSupport": True},
+        "typeDefinition": {"linkSupport": True},
+        "implementation": {"linkSupport": True},
         "synchronization": {"didSave": True},
     },
 }
@@ -102,7 +106,7 @@ class Talk:
         lspz = [] if form is None else [sys.executable, "-m", "lspz", "--format", form, "--"]
         assert self.server.executable is not None
         command = [*lspz, self.server.executable, *self.server.command[1:]]
-        environment = {**os.environ, "GOTOOLCHAIN": "local"}
+        environment = {**os.environ, "GOTOOLCHAIN": "local", "LSPZ_FOLD_HOVER": "no"}
         if self.server.own_cache:
             environment["XDG_CACHE_HOME"] = str(self.folder / f".cache-{form}")
         await self.client.start_io(*command, cwd=self.folder, env=environment)
@@ -148,9 +152,30 @@ class Talk:
         return self.client.published[self.uri]
 
     async def ask_at(self, method: str, marked: str) -> Any:
-        """The answer to a question about a place."""
-        params = types.METHOD_TO_TYPES[method][2](self.document, types.Position(*self.server.place(marked)))
-        return (await self.client.ask(method, params))[0]
+        """The answer (JSON) to a question about a place, its document, or the word there."""
+        line, character = self.server.place(marked)
+        word = re.search(r"\w*\|\w*", marked)
+        assert word is not None
+        params = {
+            "textDocument": {"uri": self.uri},
+            "position": {"line": line, "character": character},
+            "context": {"includeDeclaration": True},
+            "query": word[0].replace("|", ""),
+        }
+        if method != types.TEXT_DOCUMENT_REFERENCES:
+            del params["context"]
+        structure = self.client.protocol._converter.structure
+        return (await self.client.ask(method, structure(params, types.METHOD_TO_TYPES[method][2])))[0]
+
+    async def resolved(self, completions: Any) -> Any:
+        """What the server says of one item of a completion list in any form, the first by its label."""
+        found = lspz.decompress(types.TEXT_DOCUMENT_COMPLETION, completions)
+        items = found if isinstance(found, list) else found["items"]
+        labels = [item["label"] for item in items]
+        item = min((item for item in items if labels.count(item["label"]) == 1), key=lambda item: item["label"])
+        structure = self.client.protocol._converter.structure
+        answer = (await self.client.ask(types.COMPLETION_ITEM_RESOLVE, structure(item, types.CompletionItem)))[0]
+        return {name: answer.get(name) for name in ("label", "kind", "detail", "documentation")}
 
     async def quick_fixes(self, range: Json, diagnostics: list[Json]) -> list[Json]:
         """The quick fixes (JSON) that the server offers for a range to a client that knows these diagnostics."""
@@ -191,11 +216,18 @@ class Talk:
         return await self.client.leave()
 
 
-OFFERED = {
-    "hoverProvider": types.TEXT_DOCUMENT_HOVER,
-    "completionProvider": types.TEXT_DOCUMENT_COMPLETION,
-    "definitionProvider": types.TEXT_DOCUMENT_DEFINITION,
-}
+OFFERED = (
+    ("hover", "hoverProvider", types.TEXT_DOCUMENT_HOVER),
+    ("completion", "completionProvider", types.TEXT_DOCUMENT_COMPLETION),
+    ("definition", "definitionProvider", types.TEXT_DOCUMENT_DEFINITION),
+    ("definition", "typeDefinitionProvider", types.TEXT_DOCUMENT_TYPE_DEFINITION),
+    ("definition", "declarationProvider", types.TEXT_DOCUMENT_DECLARATION),
+    ("definition", "implementationProvider", types.TEXT_DOCUMENT_IMPLEMENTATION),
+    ("definition", "referencesProvider", types.TEXT_DOCUMENT_REFERENCES),
+    ("definition", "documentSymbolProvider", types.TEXT_DOCUMENT_DOCUMENT_SYMBOL),
+    ("definition", "workspaceSymbolProvider", types.WORKSPACE_SYMBOL),
+)
+"""Where to ask (an attribute of `Server`), the capability that says that one may, and what."""
 
 
 async def session(server: Server, folder: Path, form: str | None, pull: bool) -> Session:
@@ -212,10 +244,13 @@ async def session(server: Server, folder: Path, form: str | None, pull: bool) ->
         else:
             await talk.pushed()
         answers = {}
-        for capability, method in OFFERED.items():
-            marked = getattr(server, capability.removesuffix("Provider"))
+        for place, capability, method in OFFERED:
+            marked = getattr(server, place)
             if marked and talk.capabilities.get(capability):
                 answers[method] = await talk.ask_at(method, marked)
+        completions = answers.get(types.TEXT_DOCUMENT_COMPLETION)
+        if completions and (talk.capabilities["completionProvider"] or {}).get("resolveProvider"):
+            answers[types.COMPLETION_ITEM_RESOLVE] = await talk.resolved(completions)
         published, typed_published = (
             dict(talk.client.published),
             dict(talk.client.typed),

@@ -7,7 +7,7 @@ is left out when the range is as long as the row's name or, in rows without one,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ...errors import CannotCompress
 
@@ -42,8 +42,16 @@ def begins_with_position(text: str) -> bool:
     return _POSITION.fullmatch(text, 0, end.start()) is not None
 
 
-def write_positions(spans: Iterable[Span], name_length: int | None, memory: Memory) -> str:
+def write_positions(spans: Collection[Span], name_length: int | None, memory: Memory) -> str:
     """Ranges in their shortest spelling. Raises CannotCompress for negative numbers, which it does not have."""
+    if len(spans) == 1:
+        ((a, b, c, d),) = spans
+        if a == c and a >= 0 and b >= 0 and d >= 0:  # nearly all: what follows, for one of them
+            key: tuple[tuple[int, int | None], ...] = ((b, None if d - b == name_length else d - b),)
+            if key == memory.columns:
+                return str(a + 1)
+            memory.columns = key
+            return f"{a + 1}:{_write_columns(key, name_length, memory)}"
     by_line: dict[int, list[tuple[int, int | None]]] = {}
     several = []
     for a, b, c, d in sorted(spans):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from .lines import has_space, maybe_unquote, quote, take_word
@@ -12,7 +12,7 @@ from .positions import begins_with_position, is_position
 MAX_WORDS = 60
 """Words of a message that is compared with others word by word; longer ones differ in more than one."""
 
-_ATOM = re.compile(r""""[^"\n]*"|'[^'\n]*'|`[^`\n]*`|“[^”\n]*”|(?<![\w.])[0-9]+(?![\w.])""")
+_ATOM = re.compile(r"""("[^"\n]*"|'[^'\n]*'|`[^`\n]*`|“[^”\n]*”|(?<![\w.])[0-9]+(?![\w.]))""")
 _WORD = re.compile(r""""[^"\n]*"|'[^'\n]*'|`[^`\n]*`|[^\s"'`]+|["'`]|\s+""")
 _HOLE = re.compile(r"\$([0-9]+)")
 _CORE = re.compile(r"""([\"'`“(\[]*)(.*?)([\"'`”.,:;)\]]*)""", re.DOTALL)
@@ -23,14 +23,18 @@ class Template(NamedTuple):
 
     text: str
     arguments: list[tuple[str, ...]]
+    rows: list[str]
+    """The arguments as they are written."""
     messages: list[str]
 
 
 # Writing
 
 
-def find_templates(messages: Iterable[str]) -> tuple[list[Template], list[str]]:
+def find_templates(messages: Collection[str]) -> tuple[list[Template], list[str]]:
     """The templates that make distinct messages shorter, and the messages that are left."""
+    if len(messages) == 1:
+        return [], list(messages)
     shapes: dict[tuple[str, ...], list[tuple[str, tuple[str, ...]]]] = {}
     rest, found = [], []
     for message in messages:
@@ -59,17 +63,14 @@ def find_templates(messages: Iterable[str]) -> tuple[list[Template], list[str]]:
 
 def _split(message: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The text around atoms, and the atoms: names in quotes, and whole numbers."""
-    literals, atoms = [], []
-    at = 0
-    for found in _ATOM.finditer(message):
-        start, end = found.span()
-        if not found[0][0].isdigit():
-            start, end = start + 1, end - 1
-        literals.append(message[at:start])
-        atoms.append(message[start:end])
-        at = end
-    literals.append(message[at:])
-    return tuple(literals), tuple(atoms)
+    parts = _ATOM.split(message)
+    for i in range(1, len(parts), 2):
+        atom = parts[i]
+        if not atom[0].isdigit():  # its quotes belong to the text around it
+            parts[i - 1] += atom[0]
+            parts[i] = atom[1:-1]
+            parts[i + 1] = atom[-1] + parts[i + 1]
+    return tuple(parts[::2]), tuple(parts[1::2])
 
 
 def _make(literals: Sequence[str], columns: Sequence[tuple[str, ...]], messages: list[str]) -> Template:
@@ -82,7 +83,8 @@ def _make(literals: Sequence[str], columns: Sequence[tuple[str, ...]], messages:
         else:
             text += f"${holes.setdefault(column, len(holes) + 1)}"
         text += literal
-    return Template(text, list(zip(*holes, strict=True)), messages)
+    arguments = list(zip(*holes, strict=True))
+    return Template(text, arguments, [write_arguments(values) for values in arguments], messages)
 
 
 def _differ_in_a_word(messages: list[str]) -> tuple[list[Template], list[str]]:
@@ -120,8 +122,8 @@ def _common_punctuation(words: list[str]) -> tuple[str, list[str], str]:
 
 def _pays(template: Template) -> bool:
     """Whether template and arguments are shorter than the messages (§3.2.4)."""
-    spent = 4 + len(template.text) + sum(len(write_arguments(a)) + 1 for a in template.arguments)
-    return spent < sum(len(message) + 1 for message in template.messages)
+    spent = 4 + len(template.text) + sum(map(len, template.rows)) + len(template.rows)
+    return spent < sum(map(len, template.messages)) + len(template.messages)
 
 
 def write_arguments(arguments: Sequence[str]) -> str:
