@@ -1,8 +1,13 @@
 """Tests that need a real language server say so with `@pytest.mark.server(name)`."""
 
 import pytest
+from hypothesis import settings
 
 from .servers import BY_NAME, in_ci
+
+settings.register_profile("usual", deadline=None)
+settings.register_profile("deep", deadline=None, max_examples=10_000)
+settings.load_profile("usual")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
