@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 import pytest
 
 import lspz
+import lspz.errors
 from lspz import CompressionConfig, Config
 
+from . import keys
 from .e2e.talk import Talk
 from .servers import ROOT
 
-PUBLISH = "textDocument/publishDiagnostics"
-PULL = "textDocument/diagnostic"
+PUBLISH, PULL = keys.PUBLISH, keys.PULL
 
 STRATEGIES = {
     "merge": "enable_dedup",
@@ -46,7 +47,12 @@ class Example(NamedTuple):
 
     @property
     def form(self) -> str:
-        return "folded" if "folded" in self.words else "compact"
+        return next((form for form in ("folded", "toon", "text") if form in self.words), "compact")
+
+    @property
+    def is_decoded_on_the_page(self) -> bool:
+        """Whether docs/compact_format.md shows a decoder that reads it."""
+        return self.form == "compact" and self.method in (PUBLISH, PULL)
 
     @property
     def config(self) -> Config:
@@ -66,11 +72,20 @@ def examples() -> Iterator[Any]:
         for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
             language, mark, rest, text = block.groups()
             if (language, mark) == ("json", "in"):
-                method, payload = PULL if "pull" in rest else PUBLISH, json.loads(text)
-            elif (language, mark) == ("json", "out"):
+                method, payload = method_of(rest.strip()), json.loads(text)
+            elif mark == "out":
                 line = page.read_text(encoding="utf-8")[: block.start()].count("\n") + 1
-                example = Example(method, payload, tuple(rest.split()), json.loads(text))
+                words = (*rest.split(), *([] if language == "json" else [language]))
+                example = Example(method, payload, words, json.loads(text) if language == "json" else text[:-1])
                 yield pytest.param(example, id=f"{page.name}:{line}")
+
+
+def method_of(word: str) -> str:
+    """The method that a block is of, by its end; none is the publish."""
+    if word in ("", "pull"):
+        return PULL if word else PUBLISH
+    (method,) = (method for method in keys.METHODS if method == word or method.endswith(f"/{word}"))
+    return method
 
 
 EXAMPLES = list(examples())
@@ -81,13 +96,19 @@ def test_a_page_shows_what_lspz_makes(example: Example) -> None:
     """Each message in the documentation comes out of lspz exactly as the page has it, member for member in order."""
     made = lspz.compress(example.method, example.payload, format=example.form, config=example.config)
 
-    assert json.dumps(made) == json.dumps(example.shown)
+    if example.form in ("toon", "text"):
+        assert made["text"] == example.shown
+    else:
+        assert json.dumps(made) == json.dumps(example.shown)
+    if example.form != "folded":
+        back = lspz.decompress(example.method, made)
+        assert keys.key(example.method, back) == keys.key(example.method, example.payload)
 
 
 def test_the_pages_have_examples() -> None:
     """The blocks are found at all: a page whose marks change does not silently go untested."""
-    assert len(EXAMPLES) > 20
-    assert {"compact_format.md", "README.md"} <= {case.id.split(":")[0] for case in EXAMPLES}
+    assert len(EXAMPLES) > 40
+    assert {"compact_format.md", "text_format.md", "README.md"} <= {case.id.split(":")[0] for case in EXAMPLES}
 
 
 def documented_decoder() -> dict[str, Any]:
@@ -98,7 +119,7 @@ def documented_decoder() -> dict[str, Any]:
     return names
 
 
-@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.values[0].form == "compact"])
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.values[0].is_decoded_on_the_page])
 def test_the_documented_decoder_reads_what_the_pages_show(example: Example) -> None:
     """The decoder in docs/compact_format.md gives the same plain LSP as `lspz.decompress`."""
     decoded = documented_decoder()["decode"](example.shown)
@@ -106,7 +127,7 @@ def test_the_documented_decoder_reads_what_the_pages_show(example: Example) -> N
     assert decoded == lspz.decompress(example.method, example.shown)
 
 
-@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.values[0].form == "compact"])
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.values[0].is_decoded_on_the_page])
 def test_what_the_pages_show_loses_nothing_that_is_kept(example: Example) -> None:
     """Decoding gives the server's diagnostics, in the fields that the page says are kept."""
     kept = example.config.compression.kept
@@ -119,6 +140,19 @@ def test_what_the_pages_show_loses_nothing_that_is_kept(example: Example) -> Non
     decoded = documented_decoder()["decode"](example.shown)
 
     assert diagnostics(decoded) == diagnostics(example.payload)
+
+
+def test_the_reports_on_changes_follow_each_other() -> None:
+    """The two of docs/compact_format.md: the second can be applied to the first, and only to that."""
+    page = (ROOT / "docs" / "compact_format.md").read_text(encoding="utf-8")
+    first, second = (json.loads(text) for _, mark, _, text in BLOCK.findall(page) if mark == "report")
+    receiver = lspz.DiagnosticsReceiver()
+    assert len(receiver.receive(PUBLISH, first)["diagnostics"]) == 3
+    after = receiver.receive(PUBLISH, second)
+    lines = [(d["message"], d["range"]["start"]["line"]) for d in after["diagnostics"]]
+    assert lines == [("Line too long", 9), ("Line too long", 13), ('"foo" is not defined', 4)]
+    with pytest.raises(lspz.errors.ReportLost):
+        lspz.DiagnosticsReceiver().receive(PUBLISH, second)
 
 
 # the programs
