@@ -30,6 +30,20 @@ KINDS = (
 Table = list[list[str]]
 
 
+def summary(measured: Measured) -> Table:
+    """What each form saves of diagnostics: of each message, by server, and over whole sessions."""
+    found = by_kind(measured.counts)
+    rows = {DIAGNOSTICS: DIAGNOSTICS, "only what changed in them": SESSIONS}
+    table = [["tokens saved", *FORMS]]
+    for what, kind in rows.items():
+        counts = [found.get((kind, form)) for form in FORMS]
+        table.append([what, *("–" if count is None else f"{count.saved():.1f} %" for count in counts)])
+    _, *by_name = servers(measured)
+    if by_name:
+        table.insert(2, [by_name[-1][0], *by_name[-1][-len(FORMS) :]])
+    return table
+
+
 def kinds(measured: Measured) -> Table:
     """Kind by form: messages, tokens, saved in each encoding, worst message, how many became larger."""
     table = [["kind", "form", "messages", "tokens raw", "after", *(f"saved, {name}" for name in ENCODINGS), "worst"]]
@@ -69,7 +83,7 @@ def servers(measured: Measured) -> Table:
         table.append([server, f"{counts[0].messages:,}", f"{counts[0].raw[0]:,}", *saved])
     if names:
         medians = [statistics.median(found[server, form].saved() for server in names) for form in FORMS]
-        table.append([f"median of {len(names)}", "", "", *(f"{median:.2f} %" for median in medians)])
+        table.append([f"median of {len(names)} servers", "", "", *(f"{median:.2f} %" for median in medians)])
     return table
 
 
