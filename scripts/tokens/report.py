@@ -106,10 +106,10 @@ def speeds(found: Sequence[Speed]) -> Table:
     return table
 
 
-def machine() -> str:
-    """Where and with what the figures were made."""
+def machine(load: float) -> str:
+    """Where and with what the figures were made; `load` is the load average before the run."""
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
-    cpu = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    cpu = f"{os.cpu_count()} cores, load {load:.1f} before"
     return f"{date.today()}, Python {platform.python_version()}, {platform.machine()}, {cpu}; {versions}."
 
 
@@ -135,7 +135,7 @@ def _texts(table: Table) -> list[bool]:
     return [i == 0 or table[0][i] == "form" for i in range(len(table[0]))]
 
 
-def as_json(measured: Measured, speed: Sequence[Speed]) -> dict[str, Any]:
+def as_json(measured: Measured, speed: Sequence[Speed], load: float) -> dict[str, Any]:
     """Everything, for programs."""
     return {
         "encodings": ENCODINGS,
@@ -145,7 +145,7 @@ def as_json(measured: Measured, speed: Sequence[Speed]) -> dict[str, Any]:
         ],
         "opencode": measured.opencode._asdict(),
         "speed": [one._asdict() for one in speed],
-        "machine": machine(),
+        "machine": machine(load),
     }
 
 
