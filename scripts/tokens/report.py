@@ -83,7 +83,7 @@ def servers(measured: Measured) -> Table:
         table.append([server, f"{counts[0].messages:,}", f"{counts[0].raw[0]:,}", *saved])
     if names:
         medians = [statistics.median(found[server, form].saved() for server in names) for form in FORMS]
-        table.append([f"median of {len(names)} servers", "", "", *(f"{median:.2f} %" for median in medians)])
+        table.append([f"median of {len(names)} servers", "", "", *(f"{median:.1f} %" for median in medians)])
     return table
 
 
