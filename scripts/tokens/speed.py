@@ -47,14 +47,16 @@ def measure(folder: Path) -> list[Speed]:
     """Encoding and decoding 100 diagnostics, and encoding a long completion list. Empty without such captures."""
     config = lspz.Config(enable_diag_compress=None)
     publishes, items = _samples(folder)
+    per_hundred = [100 / len(payload["diagnostics"]) for payload in publishes]
+    raws = [msgspec.json.encode(payload) for payload in publishes]
+    plain = _median(_time(_copy, raw) * scale for raw, scale in zip(raws, per_hundred, strict=True))
+    listed = msgspec.json.encode({"isIncomplete": False, "items": items})
+    plain_listed = _time(_copy, listed)
     out = []
     for form in ("folded", "compact", "toon", "text"):
         chain = chain_for(config, form)
-        per_hundred = [100 / len(payload["diagnostics"]) for payload in publishes]
-        raws = [msgspec.json.encode(payload) for payload in publishes]
         written = [lspz.compress(PUBLISH, payload, format=form) for payload in publishes]
         if publishes:
-            plain = _median(_time(_copy, raw) * scale for raw, scale in zip(raws, per_hundred, strict=True))
             spent = _median(_time(_encode, chain, PUBLISH, raw) * n for raw, n in zip(raws, per_hundred, strict=True))
             out.append(Speed("encode 100 diagnostics", form, spent, plain))
         if publishes and form != "folded":
@@ -62,10 +64,8 @@ def measure(folder: Path) -> list[Speed]:
             spent = _median(_time(lspz.decompress, PUBLISH, value) * scale for value, scale in decoded)
             out.append(Speed("decode 100 diagnostics", form, spent, plain))
         if items and form != "folded":
-            raw = msgspec.json.encode({"isIncomplete": False, "items": items})
-            out.append(
-                Speed(f"encode {ITEMS:,} completions", form, _time(_encode, chain, COMPLETION, raw), _time(_copy, raw))
-            )
+            spent = _time(_encode, chain, COMPLETION, listed)
+            out.append(Speed(f"encode {ITEMS:,} completions", form, spent, plain_listed))
     return out
 
 
@@ -90,7 +90,8 @@ def _time(run: Callable[..., object], *arguments: Any) -> float:
 
 
 def _median(values: Iterable[float]) -> float:
-    return statistics.median(values)
+    found = list(values)
+    return statistics.median(found) if found else 0.0
 
 
 def _samples(folder: Path) -> tuple[list[Any], list[Any]]:
