@@ -135,6 +135,31 @@ def test_every_choice_is_documented() -> None:
     assert all(f"`{choice}`" in text for choice in (*CHOICES, *LOG_LEVELS))
 
 
+# benchmarks.md
+
+
+def tables(name: str) -> list[list[list[str]]]:
+    """The tables of a page, as rows of cells, with neither head nor rule."""
+    found = re.findall(r"(?:^\|.*\|\n)+", page(name), re.MULTILINE)
+    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]] for table in found]
+
+
+def test_every_saving_reaches_its_floor() -> None:
+    """The measured tables of docs/benchmarks.md have a figure for each floor, and it is not below."""
+    by_kind, floors, _, by_server, _ = tables("docs/benchmarks.md")
+    saved = {(kind, form.split(",")[0]): row[3] for kind, form, *row in by_kind}
+    for form, cell in zip(("compact", "toon", "text"), by_server[-1][-3:], strict=True):
+        saved["median of the servers", form] = cell
+    compared = 0
+    for kind, *cells in floors:
+        for form, floor in zip(("compact", "toon", "text"), cells, strict=True):
+            if floor:
+                assert float(saved[kind, form].removesuffix("%")) >= float(floor), (kind, form)
+                compared += 1
+
+    assert compared == 25
+
+
 # every page
 
 

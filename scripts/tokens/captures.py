@@ -51,10 +51,16 @@ class Capture(NamedTuple):
 
     @property
     def says_something(self) -> bool:
-        """Whether it is no empty list, null or unchanged report: such are not counted (formats.md §7)."""
-        if self.kind == "diagnostics":
-            return bool(self.payload and (self.payload.get("diagnostics") or self.payload.get("items")))
-        return self.payload not in (None, [])
+        """Whether it lists anything: empty lists, null and unchanged reports are not counted (formats.md §7)."""
+        if not isinstance(self.payload, dict):
+            return bool(self.payload)
+        if self.kind == "workspace diagnostics":
+            reports = self.payload.get("value", self.payload)["items"]
+            return any(report.get("items") for report in reports)
+        for member in ("diagnostics", "items", "contents"):
+            if member in self.payload:
+                return bool(self.payload[member])
+        return self.kind != "diagnostics"
 
 
 def sessions(folder: Path) -> list[Path]:

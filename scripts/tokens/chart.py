@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-COLOURS = {"compact": "#8fb3d9", "toon": "#4f83bd", "text": "#1f4e86"}
+COLOURS = {"compact": "#98a4b3", "toon": "#5b9bd5", "text": "#d9822b"}
 INK = "#808890"
-"""Readable on a light page and on a dark one."""
+"""Like the colours, readable on a light page and on a dark one."""
 
 
 def draw(saved: Mapping[str, Mapping[str, float]], path: Path) -> None:

@@ -74,6 +74,11 @@ def minified(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def size(text: str) -> int:
+    """Bytes; captured JSON may hold lone surrogates."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
 def text_of(value: Any) -> str:
     """What a model reads of what a client gets: the text in an envelope, else the JSON."""
     if isinstance(value, dict):
@@ -89,6 +94,7 @@ def _encoding(name: str) -> tiktoken.Encoding:
     return tiktoken.get_encoding(name)
 
 
+@functools.lru_cache(maxsize=16)  # a message as it came is asked for several times in a row
 def tokens(text: str) -> tuple[int, ...]:
     """In each of `ENCODINGS`."""
     return tuple(len(_encoding(name).encode_ordinary(text)) for name in ENCODINGS)
@@ -145,7 +151,7 @@ def measure_session(path: Path) -> Measured:
         for form in FORMS:
             if form != "folded" or DIAGNOSTICS in capture.kind:
                 written = lspz.compress(capture.method, capture.payload, format=form)
-                larger = len(minified(written).encode()) > len(raw.encode())
+                larger = size(minified(written)) > size(raw)
                 add(capture, capture.kind, form, raw_tokens, text_of(written), larger)
         for way, write in TODAY.items():
             add(capture, capture.kind, way, raw_tokens, write(capture))

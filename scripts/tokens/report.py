@@ -30,6 +30,20 @@ KINDS = (
 Table = list[list[str]]
 
 
+def summary(measured: Measured) -> Table:
+    """What each form saves of diagnostics: of each message, by server, and over whole sessions."""
+    found = by_kind(measured.counts)
+    rows = {DIAGNOSTICS: DIAGNOSTICS, "only what changed in them": SESSIONS}
+    table = [["tokens saved", *FORMS]]
+    for what, kind in rows.items():
+        counts = [found.get((kind, form)) for form in FORMS]
+        table.append([what, *("–" if count is None else f"{count.saved():.1f} %" for count in counts)])
+    _, *by_name = servers(measured)
+    if by_name:
+        table.insert(2, [by_name[-1][0], *by_name[-1][-len(FORMS) :]])
+    return table
+
+
 def kinds(measured: Measured) -> Table:
     """Kind by form: messages, tokens, saved in each encoding, worst message, how many became larger."""
     table = [["kind", "form", "messages", "tokens raw", "after", *(f"saved, {name}" for name in ENCODINGS), "worst"]]
@@ -69,7 +83,7 @@ def servers(measured: Measured) -> Table:
         table.append([server, f"{counts[0].messages:,}", f"{counts[0].raw[0]:,}", *saved])
     if names:
         medians = [statistics.median(found[server, form].saved() for server in names) for form in FORMS]
-        table.append([f"median of {len(names)}", "", "", *(f"{median:.2f} %" for median in medians)])
+        table.append([f"median of {len(names)} servers", "", "", *(f"{median:.1f} %" for median in medians)])
     return table
 
 
@@ -92,10 +106,10 @@ def speeds(found: Sequence[Speed]) -> Table:
     return table
 
 
-def machine() -> str:
-    """Where and with what the figures were made."""
+def machine(load: float) -> str:
+    """Where and with what the figures were made; `load` is the load average before the run."""
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
-    cpu = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    cpu = f"{os.cpu_count()} cores, load {load:.1f} before"
     return f"{date.today()}, Python {platform.python_version()}, {platform.machine()}, {cpu}; {versions}."
 
 
@@ -121,7 +135,7 @@ def _texts(table: Table) -> list[bool]:
     return [i == 0 or table[0][i] == "form" for i in range(len(table[0]))]
 
 
-def as_json(measured: Measured, speed: Sequence[Speed]) -> dict[str, Any]:
+def as_json(measured: Measured, speed: Sequence[Speed], load: float) -> dict[str, Any]:
     """Everything, for programs."""
     return {
         "encodings": ENCODINGS,
@@ -131,7 +145,7 @@ def as_json(measured: Measured, speed: Sequence[Speed]) -> dict[str, Any]:
         ],
         "opencode": measured.opencode._asdict(),
         "speed": [one._asdict() for one in speed],
-        "machine": machine(),
+        "machine": machine(load),
     }
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,9 +23,8 @@ from . import captures
 from .captures import PUBLISH
 
 COMPLETION = "textDocument/completion"
+FORMS = ("folded", "compact", "toon", "text")
 ROUNDS = 15
-PATIENCE = 1.0
-"""Seconds after which three rounds must do."""
 SAMPLE = 12
 """Captured messages of diagnostics that are timed."""
 ITEMS = 10_000
@@ -43,30 +45,59 @@ class Speed(NamedTuple):
         return self.milliseconds / self.json_milliseconds
 
 
+class _Work(NamedTuple):
+    """One message, and what is done with it."""
+
+    verb: str
+    of: str
+    form: str
+    run: Callable[[], object]
+    scale: float = 1.0
+    """What makes the time that of as many items as `of` says."""
+
+
 def measure(folder: Path) -> list[Speed]:
-    """Encoding and decoding 100 diagnostics, and encoding a long completion list. Empty without such captures."""
-    config = lspz.Config(enable_diag_compress=None)
-    publishes, items = _samples(folder)
-    out = []
-    for form in ("folded", "compact", "toon", "text"):
-        chain = chain_for(config, form)
-        per_hundred = [100 / len(payload["diagnostics"]) for payload in publishes]
-        raws = [msgspec.json.encode(payload) for payload in publishes]
-        written = [lspz.compress(PUBLISH, payload, format=form) for payload in publishes]
-        if publishes:
-            plain = _median(_time(_copy, raw) * scale for raw, scale in zip(raws, per_hundred, strict=True))
-            spent = _median(_time(_encode, chain, PUBLISH, raw) * n for raw, n in zip(raws, per_hundred, strict=True))
-            out.append(Speed("encode 100 diagnostics", form, spent, plain))
-        if publishes and form != "folded":
-            decoded = zip(written, per_hundred, strict=True)
-            spent = _median(_time(lspz.decompress, PUBLISH, value) * scale for value, scale in decoded)
-            out.append(Speed("decode 100 diagnostics", form, spent, plain))
-        if items and form != "folded":
-            raw = msgspec.json.encode({"isIncomplete": False, "items": items})
-            out.append(
-                Speed(f"encode {ITEMS:,} completions", form, _time(_encode, chain, COMPLETION, raw), _time(_copy, raw))
-            )
-    return out
+    """Encoding and decoding 100 diagnostics, and encoding a long completion list. Empty without such captures.
+
+    Of each message it is the least of some rounds, and each round takes all messages: what others on the machine add
+    for a while is not lspz's. Of several messages it is the median.
+    """
+    works = _works(*_samples(folder))
+    least = [math.inf] * len(works)
+    for _ in range(ROUNDS):
+        for i, work in enumerate(works):
+            least[i] = min(least[i], _time(work.run) * work.scale)
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for work, milliseconds in zip(works, least, strict=True):
+        found[work.verb, work.of, work.form].append(milliseconds)
+    medians = {key: statistics.median(times) for key, times in found.items()}
+    return [
+        Speed(f"{verb} {of}", form, milliseconds, medians["copy", of, "json"])
+        for (verb, of, form), milliseconds in medians.items()
+        if verb != "copy"
+    ]
+
+
+def _works(publishes: list[Any], items: list[Any]) -> list[_Work]:
+    chains = {form: chain_for(lspz.Config(enable_diag_compress=None), form) for form in FORMS}
+    works = []
+    of = "100 diagnostics"
+    for payload in publishes:
+        raw = msgspec.json.encode(payload)
+        scale = 100 / len(payload["diagnostics"])
+        works.append(_Work("copy", of, "json", partial(_copy, raw), scale))
+        for form, chain in chains.items():
+            works.append(_Work("encode", of, form, partial(_encode, chain, PUBLISH, raw), scale))
+        for form in FORMS[1:]:
+            written = lspz.compress(PUBLISH, payload, format=form)
+            works.append(_Work("decode", of, form, partial(lspz.decompress, PUBLISH, written), scale))
+    if items:
+        of = f"{len(items):,} completions"
+        raw = msgspec.json.encode({"isIncomplete": False, "items": items})
+        works.append(_Work("copy", of, "json", partial(_copy, raw)))
+        for form in FORMS[1:]:
+            works.append(_Work("encode", of, form, partial(_encode, chains[form], COMPLETION, raw)))
+    return works
 
 
 def _encode(chain: Chain, method: str, raw: bytes) -> object:
@@ -78,19 +109,11 @@ def _copy(raw: bytes) -> object:
     return json.dumps(json.loads(raw))
 
 
-def _time(run: Callable[..., object], *arguments: Any) -> float:
-    """The least CPU time of a call, in milliseconds: what others on the machine add is not lspz's."""
-    spent = []
-    began = time.monotonic()
-    while len(spent) < ROUNDS and (len(spent) < 3 or time.monotonic() - began < PATIENCE):
-        start = time.process_time_ns()
-        run(*arguments)
-        spent.append((time.process_time_ns() - start) / 1e6)
-    return min(spent)
-
-
-def _median(values: Iterable[float]) -> float:
-    return statistics.median(values)
+def _time(run: Callable[[], object]) -> float:
+    """The CPU time of a call, in milliseconds."""
+    start = time.process_time_ns()
+    run()
+    return (time.process_time_ns() - start) / 1e6
 
 
 def _samples(folder: Path) -> tuple[list[Any], list[Any]]:
