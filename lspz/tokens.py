@@ -36,10 +36,19 @@ def count_tokens(text: str, encoding: str = DEFAULT_ENCODING) -> TokenCount:
     tiktoken needs its vocabulary: a cache (`TIKTOKEN_CACHE_DIR`) or the network at first use. Without either the count
     is an estimate, and says so. Raises ValueError for an encoding that tiktoken does not know.
     """
-    loaded = _load(encoding)
+    with _loading:
+        loaded = _load(encoding)
     if loaded is None:
         return TokenCount((len(text.encode(errors="replace")) + 3) // 4, ESTIMATE)
     return TokenCount(len(loaded.encode_ordinary(text)), encoding)
+
+
+def preload() -> None:
+    """Load the default vocabulary in the background, for somebody who will count and must not wait then."""
+    threading.Thread(target=count_tokens, args=("",), name="lspz-preload", daemon=True).start()
+
+
+_loading = threading.Lock()
 
 
 @cache

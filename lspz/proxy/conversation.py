@@ -13,6 +13,7 @@ from ..errors import CannotCompress
 from ..formats import choose, wants_increments
 from ..interceptors import COMPLETION, PROGRESS, PUBLISH, PULL, WORKSPACE
 from ..interceptors.base import Direction, run_inline
+from ..tokens import preload
 from .originals import Originals
 from .relay import Decision
 from .routing import FromClient, FromServer
@@ -67,6 +68,8 @@ class Conversation:
             if wants_increments(initialize_params):
                 self._sender = sender_for(self.config, self.form)
             self._chain = chain_for(self.config, self.form, without="" if self._sender is None else "diagnostics")
+            if self.config.limits.max_tokens:
+                preload()
         self._settle()
         log.info("the client gets %s", self.form)
 
