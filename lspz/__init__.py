@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import converters
-    from .codec import compress, decompress
+    from .codec import compress, compress_files, decompress
     from .config.settings import Config, ConfigBuilder
     from .errors import LspzError
     from .interceptors.base import Direction, Interceptor
@@ -45,6 +45,7 @@ _PLACES = {
     "LspzServer": "proxy.server",
     "Proxy": "proxy.library",
     "compress": "codec",
+    "compress_files": "codec",
     "count_tokens": "tokens",
     "decompress": "codec",
     "memory_pair": "transports.memory",
@@ -68,6 +69,7 @@ __all__ = [
     "Proxy",
     "__version__",
     "compress",
+    "compress_files",
     "converters",
     "count_tokens",
     "decompress",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ import msgspec
 from .config import Config
 from .errors import ConfigError
 from .formats import FORMATS
-from .interceptors import INTERCEPTORS
+from .formats.spelling import WRITERS
+from .interceptors import INTERCEPTORS, WORKSPACE
 from .interceptors.base import Direction, run_inline
 from .interceptors.chain import Chain
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from .interceptors.streams import DiagnosticsSender
 
-__all__ = ["chain_for", "compress", "decompress"]
+__all__ = ["chain_for", "compress", "compress_files", "decompress", "sender_for"]
 
 
 @cache
@@ -67,6 +69,24 @@ def compress(method: str, payload: Any, *, format: str = "compact", config: Conf
         return msgspec.json.decode(written) if written is not None and written is not raw else payload
     except Exception:
         return payload
+
+
+def compress_files(files: Mapping[str, Sequence[Any]], *, format: str = "text", config: Config | None = None) -> Any:
+    """The diagnostics of several files as one message: what breaks forty files alike reads as one problem.
+
+    `files` are lists of LSP diagnostics (JSON) by URI. What is returned is JSON, in text with the text itself under
+    `text`; `decompress("workspace/diagnostic", …)` reads it. Text does not name files without diagnostics.
+
+    Raises ConfigError for a form that is none of compact, toon and text, CannotCompress for what has no place in it.
+    """
+    from .interceptors.workspace_diagnostics import create
+
+    if format not in WRITERS:
+        raise ConfigError(f"format={format!r}: must be one of {', '.join(WRITERS)}")
+    reports = [{"uri": uri, "version": None, "kind": "full", "items": found} for uri, found in files.items()]
+    compressor = create(config or Config(), format)
+    model = compressor.model(compressor.reader(WORKSPACE)(msgspec.json.encode({"items": reports})))
+    return msgspec.json.decode(compressor.writer(WORKSPACE)(attrs.evolve(model, across=True)))
 
 
 def _strategies_chain(config: Config, form: str) -> Chain:

@@ -21,9 +21,9 @@ from .base import Direction, Settings
 from .completion_lists import HANDLE, SNIPPET, ListAnswer, RawList, best, cut, read_items, read_list
 from .completion_text import read_completions, write_completions
 from .compressor import Compressor
-from .document_symbols import read_kind
 from .items import Item, by_kind, share_uris, unshare_uris
 from .lsp import COMPLETION_KINDS, DEPRECATED
+from .names import read_kind
 
 _KINDS = {word: number for number, word in COMPLETION_KINDS.items()}
 

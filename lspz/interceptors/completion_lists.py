@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from .document_symbols import is_deprecated
 from .items import Item, by_kind
+from .lsp import is_deprecated
 
 SNIPPET = 2
 """LSP's InsertTextFormat.Snippet."""

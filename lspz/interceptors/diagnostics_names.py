@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import CannotCompress, DecodeError
 from ..formats.json import count, optional, typed
-from .entries import SEVERITIES, TAGS, CompactDiagnostic, CompactFile, Span
+from .entries import SEVERITIES, TAGS, CompactDiagnostic, CompactFile
+from .names import read_range, write_range
 
 _SEVERITIES = {word: number for number, word in SEVERITIES.items()}
 _TAGS = {word: number for number, word in TAGS.items()}
-_RANGE = re.compile(r"(-?[0-9]+),(-?[0-9]+)-(?:(-?[0-9]+),)?(-?[0-9]+)")
 
 COLUMNS = ("severity", "code", "message", "tags", "markup", "ranges", "count")
 
@@ -39,21 +38,6 @@ def write_table(entries: Iterable[CompactDiagnostic]) -> list[dict[str, Any]]:
         for name in empty:
             del row[name]
     return rows
-
-
-def write_range(span: Span) -> str:
-    """A range, zero-based: `10,5-15` on one line, `10,5-12,0` over several. With colons TOON would quote it."""
-    a, b, c, d = span
-    return f"{a},{b}-{d}" if a == c else f"{a},{b}-{c},{d}"
-
-
-def read_range(text: str, path: str) -> Span:
-    """A range from what `write_range` wrote. Raises DecodeError."""
-    found = _RANGE.fullmatch(text)
-    if found is None:
-        raise DecodeError(path, f"{text!r} is no range")
-    a, b, c, d = found.groups()
-    return (int(a), int(b), int(a) if c is None else int(c), int(d))
 
 
 def read_table(rows: Any, path: str) -> tuple[CompactDiagnostic, ...]:

@@ -12,17 +12,14 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from ..errors import CannotCompress, DecodeError
+from ..errors import CannotCompress
 from ..formats.text.lines import (
     Lines,
-    common_base,
     indent,
     is_bare_uri,
     quote,
-    read_path,
     take_word,
     unquote,
-    write_path,
     write_uri,
 )
 from ..formats.text.positions import Memory, Span, read_positions, take_positions, write_positions
@@ -30,7 +27,6 @@ from ..formats.text.templates import (
     count_holes,
     fill,
     find_templates,
-    has_hole,
     name_length,
     read_arguments,
     read_message,
@@ -43,7 +39,7 @@ _TAG_NUMBERS = {word: number for number, word in TAGS.items()}
 _BARE_CODE = re.compile(r'[-@_]?[A-Za-z][^\s"]*(?<!:)')
 _INTEGER = re.compile("-?[0-9]+")
 _VERSION = re.compile("v(-?[0-9]+)(?: |$)")
-_OMITTED = re.compile("(omitted|filtered) ([0-9]+)")
+OMITTED = re.compile("(omitted|filtered) ([0-9]+)")
 
 
 class Head(NamedTuple):
@@ -55,7 +51,7 @@ class Head(NamedTuple):
     markup: str | None
 
 
-class _Message(NamedTuple):
+class Message(NamedTuple):
     """One line of a group: a message, or the arguments that make it from a template."""
 
     text: str
@@ -64,7 +60,7 @@ class _Message(NamedTuple):
     message: str
 
 
-Block = tuple[str | None, list[_Message]]
+Block = tuple[str | None, list[Message]]
 """A template, if there is one, and its rows."""
 
 
@@ -74,9 +70,9 @@ Block = tuple[str | None, list[_Message]]
 def write_groups(entries: Iterable[CompactDiagnostic]) -> list[str]:
     """The lines of the groups of one file. Raises CannotCompress."""
     out = []
-    for head, messages in _by_head(entries, None).items():
+    for head, messages in by_head(entries, None).items():
         label = write_head(head)
-        for template, rows in _blocks(messages, alone=()):
+        for template, rows in blocks(messages, alone=()):
             out.append(label if template is None else f"{label}: {indent(template)}")
             label = ""
             memory = Memory()
@@ -86,39 +82,7 @@ def write_groups(entries: Iterable[CompactDiagnostic]) -> list[str]:
     return out
 
 
-def write_across(files: Sequence[CompactFile]) -> str:
-    """The diagnostics of several files, grouped over all of them (§4); `clean` when there are none.
-
-    A file's version, resultId and whether it is unchanged have no place here. Raises CannotCompress.
-    """
-    base = common_base(dict.fromkeys(file.uri for file in files if file.diagnostics))
-    out = [f"in {base}"] if base else []
-    groups: dict[Head, dict[str, dict[str | None, list[Span]]]] = {}
-    for file in files:
-        for head, messages in _by_head(file.diagnostics or (), file.uri).items():
-            for message, places in messages.items():
-                for uri, spans in places.items():
-                    groups.setdefault(head, {}).setdefault(message, {}).setdefault(uri, []).extend(spans)
-    for head, messages in groups.items():
-        label = write_head(head)
-        repeated = [m for m, places in messages.items() if sum(map(len, places.values())) > 1 and not has_hole(m)]
-        for template, rows in _blocks(messages, repeated):
-            out.append(label if template is None else f"{label}: {indent(template)}")
-            label = ""
-            in_file: dict[str | None, list[tuple[_Message, list[Span]]]] = {}
-            for row in rows:
-                for uri, spans in messages[row.message].items():
-                    in_file.setdefault(uri, []).append((row, spans))
-            for uri, found in in_file.items():
-                out.append(f"@ {write_path(uri or '', base)}")
-                memory = Memory()
-                for row, spans in sorted(found, key=lambda pair: min(pair[1])):
-                    positions = write_positions(spans, row.name_length, memory)
-                    out.append(f"{positions} {row.text}" if row.text else positions)
-    return "\n".join(out) or "clean"
-
-
-def _by_head(
+def by_head(
     entries: Iterable[CompactDiagnostic], place: str | None
 ) -> dict[Head, dict[str, dict[str | None, list[Span]]]]:
     """The ranges of each message, by what else it shares, and place."""
@@ -131,18 +95,18 @@ def _by_head(
     return groups
 
 
-def _blocks(messages: Collection[str], alone: Sequence[str]) -> list[Block]:
+def blocks(messages: Collection[str], alone: Sequence[str]) -> list[Block]:
     """Plain rows first, then templates; those `alone` that share no template are one each, without a hole."""
     templates, rest = find_templates(messages)
     plain = [message for message in rest if message not in alone]
-    blocks: list[Block] = []
+    found: list[Block] = []
     if plain:
-        blocks.append((None, [_Message(indent(write_message(m)), name_length(m), m) for m in plain]))
+        found.append((None, [Message(indent(write_message(m)), name_length(m), m) for m in plain]))
     for template in templates:
         rows = zip(template.rows, template.arguments, template.messages, strict=True)
-        blocks.append((template.text, [_Message(indent(row), len(first[0]), m) for row, first, m in rows]))
-    blocks += [(message, [_Message("", name_length(message), message)]) for message in rest if message in alone]
-    return blocks
+        found.append((template.text, [Message(indent(row), len(first[0]), m) for row, first, m in rows]))
+    found += [(message, [Message("", name_length(message), message)]) for message in rest if message in alone]
+    return found
 
 
 def write_head(head: Head) -> str:
@@ -261,7 +225,7 @@ def count_lines(omitted: int, filtered: int) -> list[str]:
 def read_counts(lines: Lines) -> tuple[int, int]:
     """How many were omitted and filtered, if the next lines say so."""
     counts = {"omitted": 0, "filtered": 0}
-    while (line := lines.peek()) is not None and (found := _OMITTED.fullmatch(line)) is not None:
+    while (line := lines.peek()) is not None and (found := OMITTED.fullmatch(line)) is not None:
         lines.take()
         counts[found[1]] = int(found[2])
     return counts["omitted"], counts["filtered"]
@@ -269,9 +233,9 @@ def read_counts(lines: Lines) -> tuple[int, int]:
 
 def read_groups(lines: Lines) -> tuple[CompactDiagnostic, ...]:
     """The groups that follow, up to the end, a count, the next file or part of a report. Raises DecodeError."""
-    reader = _GroupReader()
+    reader = GroupReader()
     while (line := lines.peek()) is not None:
-        if _OMITTED.fullmatch(line) or line in PARTS or line.startswith("moved ") or begins_file(line):
+        if OMITTED.fullmatch(line) or line in PARTS or line.startswith("moved ") or begins_file(line):
             break
         lines.take()
         with lines.named():
@@ -283,31 +247,7 @@ PARTS = ("gone", "new")
 """Lines that begin a part of an incremental report; no head is such a word."""
 
 
-def read_across(text: str) -> list[CompactFile]:
-    """What `write_across` wrote, the files in order of appearance. Raises DecodeError."""
-    lines = Lines(text)
-    reader = _GroupReader()
-    found: dict[str, list[Row]] = {}
-    base = ""
-    if text == "clean":
-        lines.take()
-    elif (line := lines.peek()) is not None and line.startswith("in "):
-        lines.take()
-        base = line[3:]
-    for line in lines:
-        with lines.named():
-            if line.startswith("@ "):
-                reader.begin_file(read_path(line[2:], base))
-            else:
-                reader.read(line)
-    for uri, row in reader.rows:
-        if uri is None:
-            raise DecodeError("", "a row that stands in no file")
-        found.setdefault(uri, []).append(row)
-    return [CompactFile(uri, entries_of(rows)) for uri, rows in found.items()]
-
-
-class _GroupReader:
+class GroupReader:
     """Reads the lines of groups; `rows` are the diagnostics, each with its file where that is said."""
 
     def __init__(self) -> None:

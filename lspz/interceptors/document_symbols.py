@@ -6,9 +6,8 @@ begins, and whether it is deprecated. Not kept: where the name ends.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 import msgspec
@@ -16,31 +15,16 @@ import msgspec
 from ..errors import CannotCompress, DecodeError
 from ..formats import VERSION, spelling
 from ..formats.json import count, numbers, optional, typed
-from ..formats.text.lines import Lines, maybe_unquote, quote, unquote, write_uri
+from ..formats.text.lines import Lines, maybe_unquote, write_uri
 from ..formats.text.positions import Span
 from .base import Direction, Settings
 from .compressor import Compressor
 from .core import CorePosition, CoreRange
-from .diagnostics_names import read_range, write_range
-from .lsp import DEPRECATED, SYMBOL_KINDS, lsp_range
+from .lsp import DEPRECATED, SYMBOL_KINDS, is_deprecated, lsp_range
+from .names import drop_empty, read_kind, read_range, write_range
+from .outline import KINDS, Memories, Symbol, read_line, write_line
 
 METHOD = "textDocument/documentSymbol"
-
-_KINDS = {word: number for number, word in SYMBOL_KINDS.items()}
-
-
-class Symbol(NamedTuple):
-    """One line of an outline."""
-
-    depth: int
-    kind: int
-    name: str
-    range: Span
-    start: tuple[int, int]
-    """Where the name begins: line and character, zero-based."""
-    extra: str = ""
-    """The detail in a tree, the container in a flat list."""
-    deprecated: bool = False
 
 
 @attrs.frozen
@@ -164,7 +148,7 @@ class CompactSymbols:
             symbols.append(
                 Symbol(
                     depth=optional(row, "depth", int, f"{path}.depth") or 0,
-                    kind=read_kind(row.get("kind"), _KINDS, f"{path}.kind"),
+                    kind=read_kind(row.get("kind"), KINDS, f"{path}.kind"),
                     name=typed(row, "name", str, f"{path}.name"),
                     range=span,
                     start=start,
@@ -179,19 +163,9 @@ class CompactSymbols:
     def to_text(self) -> str:
         """The text of text_format.md §5.1. Raises CannotCompress."""
         out = [] if self.uri is None else [f"flat {write_uri(self.uri)}"]
-        memory: dict[tuple[int, int], _Memory] = {}
+        memory: Memories = {}
         for symbol in self.symbols:
-            kind = SYMBOL_KINDS.get(symbol.kind)
-            if kind is None or min(*symbol.range, *symbol.start) < 0:
-                raise CannotCompress(f"text has no place for a symbol of kind {symbol.kind} at {symbol.range}")
-            seen = memory.setdefault((symbol.depth, symbol.kind), _Memory())
-            words = [kind, _write_name(symbol.name), seen.write(symbol)]
-            if symbol.deprecated:
-                words.append("deprecated")
-            if symbol.extra:
-                odd = "\n" in symbol.extra or symbol.extra.startswith(("from ", "deprecated", '"'))
-                words.append(quote(symbol.extra) if odd else symbol.extra)
-            out.append(" " * symbol.depth + " ".join(words))
+            out.append(write_line(symbol, memory))
         if self.omitted:
             out.append(f"omitted {self.omitted}")
         return "\n".join(out) if self.symbols or self.omitted else "none"
@@ -205,7 +179,7 @@ class CompactSymbols:
         uri = None
         omitted = 0
         symbols: list[Symbol] = []
-        memory: dict[tuple[int, int], _Memory] = {}
+        memory: Memories = {}
         for line in lines:
             with lines.named():
                 if line.startswith("flat ") and lines.number == 1:
@@ -214,27 +188,11 @@ class CompactSymbols:
                     omitted = int(line[8:])
                     lines.end()
                 else:
-                    symbols.append(_read_line(line, memory))
+                    symbols.append(read_line(line, memory))
                     _checked(symbols[-2:], first=len(symbols) == 1)
         if not symbols and not omitted:
             raise DecodeError("line 1", "no symbol follows")
         return cls(tuple(symbols), uri, omitted)
-
-
-def drop_empty(rows: list[dict[str, Any]], names: Iterable[str]) -> None:
-    """Take the columns out of a table in which nothing stands."""
-    for name in names:
-        if not any(row.get(name) for row in rows):
-            for row in rows:
-                row.pop(name, None)
-
-
-def read_kind(value: Any, kinds: Mapping[str, int], path: str) -> int:
-    """The number of a kind from its word, or a number. Raises DecodeError."""
-    kind = kinds.get(value, value) if isinstance(value, str) else value
-    if type(kind) is not int:
-        raise DecodeError(path, f"{value!r} is no kind")
-    return kind
 
 
 def _checked(symbols: Iterable[Symbol], first: bool = True) -> tuple[Symbol, ...]:
@@ -268,95 +226,6 @@ def _flat_symbol(symbol: Symbol, uri: str) -> dict[str, Any]:
         out["tags"] = [DEPRECATED]
     out["location"] = {"uri": uri, "range": lsp_range(symbol.range)}
     return {**out, "containerName": symbol.extra} if symbol.extra else out
-
-
-# One line of the outline
-
-
-_LINE = re.compile(
-    r"""
-    (?P<indent>\ *)(?P<kind>[a-z-]+)\ (?P<name>"(?:[^"\\]|\\.)*"|.*?)
-    \ (?P<line>[0-9]+)(?::(?P<char>[0-9]+))?
-    (?:-(?:(?P<end_line>[0-9]+):(?P<end_char>[0-9]+)|:(?P<same_line>[0-9]+)|(?P<alone>[0-9]+)))?
-    (?:\ from\ (?P<from_line>[0-9]+)?:(?P<from_char>[0-9]+))?
-    (?P<deprecated>\ deprecated)?(?:\ (?P<extra>.+))?
-    """,
-    re.DOTALL | re.VERBOSE,
-)
-_ODD_NAME = re.compile(r"[\n\r]| [0-9]")
-
-
-def _write_name(name: str) -> str:
-    odd = not name or name != name.strip() or name[0] == '"' or _ODD_NAME.search(name)
-    return quote(name) if odd else name
-
-
-class _Memory:
-    """What the lines of one depth and kind leave out."""
-
-    def __init__(self) -> None:
-        self.char: int | None = None
-        """Where the name before began."""
-        self.up_left = (0, 0)
-        """Where the range before began, relative to its name: lines up, characters left."""
-        self.end_char: int | None = None
-        """Where the last range ended that ended on another line than its name."""
-
-    def write(self, symbol: Symbol) -> str:
-        """The place of a symbol."""
-        (a, b, c, d), (line, char) = symbol.range, symbol.start
-        same = char == self.char
-        out = str(line + 1) if same else f"{line + 1}:{char + 1}"
-        if c != line:
-            out += f"-{c + 1}" if same and d == self.end_char else f"-{c + 1}:{d + 1}"
-            self.end_char = d
-        elif d != char + len(symbol.name):
-            out += f"-:{d + 1}" if same else f"-{d + 1}"
-        up_left = (line - a, char - b)
-        if up_left != self.up_left:
-            out += f" from :{b + 1}" if a == line else f" from {a + 1}:{b + 1}"
-        self.char, self.up_left = char, up_left
-        return out
-
-    def read(self, found: re.Match[str], name: str) -> tuple[Span, tuple[int, int]]:
-        """The range of a symbol and where its name begins. Raises ValueError."""
-        line = int(found["line"]) - 1
-        char = self.char if found["char"] is None else int(found["char"]) - 1
-        if char is None:
-            raise ValueError("leaves its column to a line before it, and there is none")
-        if found["end_line"] is not None:
-            end_line, end_char = int(found["end_line"]) - 1, int(found["end_char"]) - 1
-            self.end_char = end_char
-        elif found["same_line"] is not None:
-            end_line, end_char = line, int(found["same_line"]) - 1
-        elif found["alone"] is None:
-            end_line, end_char = line, char + len(name)
-        elif found["char"] is not None:
-            end_line, end_char = line, int(found["alone"]) - 1
-        elif self.end_char is None:
-            raise ValueError("leaves its last column to a line before it, and there is none")
-        else:
-            end_line, end_char = int(found["alone"]) - 1, self.end_char
-        if found["from_char"] is not None:
-            up = line - (int(found["from_line"]) - 1) if found["from_line"] is not None else 0
-            self.up_left = (up, char - (int(found["from_char"]) - 1))
-        self.char = char
-        span = (line - self.up_left[0], char - self.up_left[1], end_line, end_char)
-        if min(*span, line, char) < 0:
-            raise ValueError("positions count from 1")
-        return span, (line, char)
-
-
-def _read_line(line: str, memory: dict[tuple[int, int], _Memory]) -> Symbol:
-    found = _LINE.fullmatch(line)
-    if found is None or found["kind"] not in _KINDS:
-        raise ValueError(f"{line!r} is no symbol")
-    depth, kind, name = len(found["indent"]), _KINDS[found["kind"]], maybe_unquote(found["name"])
-    extra = found["extra"] or ""
-    if extra.startswith('"'):
-        extra = unquote(extra)
-    span, start = memory.setdefault((depth, kind), _Memory()).read(found, name)
-    return Symbol(depth, kind, name, span, start, extra, found["deprecated"] is not None)
 
 
 # LSP's shapes
@@ -410,11 +279,6 @@ def _walk(items: Iterable[Any], depth: int) -> Iterator[tuple[Symbol, str | None
             at = (start.line, start.character)
             yield Symbol(depth, kind, item.name, _span(item.range), at, item.detail or "", deprecated), None
             yield from _walk(item.children or (), depth + 1)
-
-
-def is_deprecated(item: Any) -> bool:
-    """Whether a symbol or an item says so, in either of LSP's ways."""
-    return bool(item.deprecated or (item.tags and DEPRECATED in item.tags))
 
 
 def _span(range: Any) -> Span:

@@ -21,8 +21,8 @@ from ..formats.text.positions import Memory, Span, read_positions, take_position
 from .base import Direction, Settings
 from .compressor import Compressor
 from .core import CoreRange
-from .diagnostics_names import read_range, write_range
 from .lsp import lsp_range
+from .names import read_range, write_range
 
 METHODS = (
     "textDocument/references",

@@ -31,3 +31,8 @@ def lsp_range(span: Span) -> dict[str, Any]:
     """A range."""
     a, b, c, d = span
     return {"start": {"line": a, "character": b}, "end": {"line": c, "character": d}}
+
+
+def is_deprecated(item: Any) -> bool:
+    """Whether a symbol or an item says so, in either of LSP's ways."""
+    return bool(item.deprecated or (item.tags and DEPRECATED in item.tags))

@@ -22,6 +22,7 @@ from . import diagnostics_names as as_names
 from . import diagnostics_text as as_text
 from .base import Direction, Settings
 from .compressor import Compressor, fit
+from .diagnostics_across import read_across, write_across
 from .entries import CompactDiagnostic, CompactFile, Span
 from .grouping import compact, fold, select
 from .reports import counts, first_entries, size_of
@@ -34,6 +35,8 @@ class CompactWorkspaceReport:
 
     files: tuple[CompactFile, ...]
     letters: bool = attrs.field(default=True, eq=False)
+    across: bool = attrs.field(default=False, eq=False)
+    """Text groups over all files, and says nothing of those without diagnostics (text_format.md §4)."""
 
     @property
     def size(self) -> int:
@@ -109,7 +112,9 @@ class CompactWorkspaceReport:
         return cls(tuple(as_names.read_file(file, f"files[{i}]") for i, file in enumerate(files)))
 
     def to_text(self) -> str:
-        """One block a file (text_format.md §3)."""
+        """One block a file (text_format.md §3), or groups over all of them (§4)."""
+        if self.across:
+            return write_across(self.files)
         return "\n".join(line for file in self.files for line in as_text.write_file(file)) or "none"
 
     @classmethod
@@ -117,6 +122,8 @@ class CompactWorkspaceReport:
         """Read `to_text`'s text. Raises DecodeError."""
         if text == "none":
             return cls(())
+        if not as_text.begins_file(text.partition("\n")[0]):
+            return cls(tuple(read_across(text)), across=True)
         lines = Lines(text)
         files = []
         while lines.peek() is not None:
@@ -174,10 +181,11 @@ class WorkspaceDiagnosticsCompressor(Compressor):
             return params
         if not any(item.items for item in report.items):
             return params
-        result = self._fold(report) if self.form == "folded" else self._model(report)
+        result = self._fold(report) if self.form == "folded" else self.model(report)
         return ReportProgress(params.token, result) if isinstance(params, ReportProgress) else result
 
-    def _model(self, report: Any) -> CompactWorkspaceReport:
+    def model(self, report: Any) -> CompactWorkspaceReport:
+        """The model of a report, of lsprotocol's type or the mirror of it. Raises CannotCompress."""
         files = []
         for item in report.items:
             if item.items is None or item.kind == "unchanged":

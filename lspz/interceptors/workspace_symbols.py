@@ -20,9 +20,8 @@ from ..formats.text.positions import Memory, Span, read_positions, take_position
 from .base import Direction, Settings
 from .compressor import Compressor
 from .core import CoreRange
-from .diagnostics_names import read_range, write_range
-from .document_symbols import drop_empty, read_kind
 from .lsp import DEPRECATED, SYMBOL_KINDS, lsp_range
+from .names import drop_empty, read_kind, read_range, write_range
 
 METHOD = "workspace/symbol"
 

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 import lspz
 from lspz import CompressionConfig, Config, Limits
 from lspz.codec import chain_for
-from lspz.errors import CannotCompress, DecodeError
+from lspz.errors import CannotCompress, ConfigError, DecodeError
 from lspz.formats import FORMATS
 from lspz.interceptors import INTERCEPTORS
 from lspz.interceptors.base import Direction, run_inline
 
 from .. import keys
-from ..payloads import PAYLOADS
+from ..payloads import PAYLOADS, items, uris
 
 FORMS = ("compact", "toon", "text")
 CASES = [(method, form) for method in PAYLOADS if method not in keys.LOCATIONS[1:] for form in FORMS]
@@ -201,6 +201,37 @@ def test_tokens_are_kept_to_by_leaving_out_whole_rows(data: Any, method: str) ->
     for form in FORMS:
         config = Config(fold_hover=False, limits=Limits(max_tokens=30))
         lspz.decompress(method, over_the_wire(lspz.compress(method, payload, format=form, config=config)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(files=st.dictionaries(uris, items, max_size=4), switched=switches)
+@few
+def test_files_together_say_what_each_says(form: str, files: dict[str, Any], switched: CompressionConfig) -> None:
+    """Grouped over all files; text leaves out files without diagnostics."""
+    try:
+        written = lspz.compress_files(files, format=form, config=Config(compression=switched))
+    except (CannotCompress, UnicodeEncodeError):
+        return
+    back = lspz.decompress(keys.WORKSPACE, over_the_wire(written))["items"]
+    found = {file["uri"]: keys.diagnostics(file["items"]) for file in back}
+    assert len(found) == len(back)
+    assert found == {uri: keys.diagnostics(list_) for uri, list_ in files.items() if list_ or form != "text"}
+
+
+def test_one_mistake_in_many_files_is_said_once() -> None:
+    """With its place in each; what a cap left out is counted over all."""
+    place = {"start": {"line": 4, "character": 0}, "end": {"line": 4, "character": 5}}
+    missing = {"range": place, "severity": 1, "message": '"total" is not a known attribute'}
+    files = {f"file:///project/src/{name}.py": [missing] * 3 for name in ("a", "b", "c")}
+    config = Config(limits=Limits(max_diags=2))
+
+    assert lspz.compress_files(files, config=config)["text"] == (
+        'in file:///project/src/\nerror: "total" is not a known attribute\n'
+        "@ a.py\n5:1,1\n@ b.py\n5:1,1\n@ c.py\n5:1,1\nomitted 3"
+    )
+    assert lspz.compress_files({}, format="text")["text"] == "clean"
+    with pytest.raises(ConfigError, match="must be one of compact, toon, text"):
+        lspz.compress_files(files, format="folded")
 
 
 def test_the_forms_are_those_that_there_are() -> None:
