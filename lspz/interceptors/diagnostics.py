@@ -18,6 +18,7 @@ from .base import Direction, Settings
 from .compressor import Compressor
 from .entries import CompactFile
 from .grouping import compact, fold, select
+from .increments import Increment
 from .reports import PARAMS, REPORT, CompactDiagnosticReport, CompactDiagnosticsParams
 from .strategies import CompressionConfig
 
@@ -143,9 +144,19 @@ def is_ours(value: object) -> bool:
     return isinstance(entries[0], Mapping) and "r" in entries[0] and "range" not in entries[0]
 
 
-def read(method: str, value: Any) -> CompactDiagnosticsParams | CompactDiagnosticReport | None:
+def read(method: str, value: Any) -> CompactDiagnosticsParams | CompactDiagnosticReport | Increment | None:
     """The model of params or a report in one of lspz's forms, None of plain LSP. Raises DecodeError."""
-    return spelling.read(model_of(method), value) if is_ours(value) else None
+    if not is_ours(value):
+        return None
+    model: CompactDiagnosticsParams | CompactDiagnosticReport | Increment
+    model = spelling.read(Increment if _is_change(value) else model_of(method), value)
+    return model
+
+
+def _is_change(value: Mapping[str, Any]) -> bool:
+    """Whether a message says only what changed."""
+    text = value.get("text")
+    return "kept" in value if not isinstance(text, str) else text.partition("\n")[0].endswith(" kept")
 
 
 def model_of(method: str) -> type[CompactDiagnosticsParams | CompactDiagnosticReport]:

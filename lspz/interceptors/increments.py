@@ -66,6 +66,10 @@ class Increment:
         """What stands beside a text: the URI, so that a client can file it."""
         return {} if self.uri is None else {"uri": self.uri}
 
+    def to_lsp(self) -> Any:
+        """Raises DecodeError: by itself it says nothing."""
+        raise DecodeError("", as_text.CHANGES_ONLY)
+
     def apply(self, before: Iterable[CompactDiagnostic]) -> tuple[CompactDiagnostic, ...]:
         """The diagnostics after the change. Raises ValueError when `before` is not what it applies to."""
         left = Counter(rows_of(self.gone))
@@ -102,6 +106,8 @@ class Increment:
             head = as_text.read_file_head(lines.take() or "")
             if head.kept is None or head.report is None:
                 raise ValueError("does not begin a report on what changed")
+            if (head.version if head.first == "full" else head.result_id) is not None:
+                raise ValueError("is half of what is pushed, half of what is pulled")
         gone: tuple[CompactDiagnostic, ...] = ()
         new: tuple[CompactDiagnostic, ...] = ()
         moved: tuple[Move, ...] = ()
@@ -177,6 +183,8 @@ def _read_moves(text: str) -> tuple[Move, ...]:
 def _in_order(moves: Sequence[Move], path: str) -> tuple[Move, ...]:
     if any(a.line >= b.line for a, b in pairwise(moves)):
         raise DecodeError(path, "the moves must go down the document")
+    if any(min(line, line + by) < 0 for line, by in moves):
+        raise DecodeError(path, "a line cannot move to before the first")
     return tuple(moves)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import attrs
 import msgspec
 
-from ..errors import CannotCompress, ConfigError, DecodeError, ReportLost
+from ..errors import ConfigError, DecodeError, ReportLost
 from ..formats import spelling
 from ..wire.uris import uri_key
 from . import PUBLISH
@@ -95,11 +95,13 @@ class DiagnosticsSender:
         `uri` is the document of a pulled report; pushed params say it themselves. What cannot be written, or would
         become larger, comes back as it is, and counts as a full report.
         """
-        raw = msgspec.json.encode(payload)
         try:
+            raw = msgspec.json.encode(payload)
             written = self.write(method, raw, uri)
-        except (CannotCompress, msgspec.MsgspecError):
-            self.pass_on(method, raw, uri)
+        except Exception:
+            if method == PUBLISH:
+                uri = _member(payload, "uri")
+            self._count(_key(method, uri))
             return payload
         return payload if written is raw else msgspec.json.decode(written)
 
@@ -122,16 +124,23 @@ class DiagnosticsSender:
         return written
 
     def pass_on(self, method: str, raw: bytes, uri: str = "") -> None:
-        """The original goes out; the receiver counts it as a full report."""
+        """The original goes out; the receiver counts it as a full report, unless it is null or `unchanged`.
+
+        Raises msgspec.MsgspecError when it does not even say which document it is about.
+        """
         if method == PUBLISH:
             uri = msgspec.json.decode(raw, type=_Published).uri
-        key = _key(method, uri)
-        self._streams.put(key, self._streams.number(key) + 1, None)
+        elif _is_no_report(msgspec.json.decode(raw)):
+            return
+        self._count(_key(method, uri))
 
     def forget(self, uri: str) -> None:
         """The next reports on a document are full, pushed and pulled."""
         for key in [key for key in self._streams if key[1] == uri_key(uri)]:
             self._streams.put(key, self._streams.number(key), None)
+
+    def _count(self, key: Key) -> None:
+        self._streams.put(key, self._streams.number(key) + 1, None)
 
     def _shortest(self, key: Key, model: CompactDiagnosticsParams | CompactDiagnosticReport) -> bytes:
         """The full report, or what changed if that is shorter."""
@@ -168,30 +177,34 @@ class DiagnosticsReceiver:
         self._streams = _Streams()
 
     def receive(self, method: str, value: Any, uri: str = "") -> Any:
-        """The whole params or report (plain JSON, standard LSP) for what came; `uri` is a pulled report's document.
+        """The whole params or report for what came; `uri` is a pulled report's document.
+
+        Plain JSON is answered in plain JSON, standard LSP, and what a converter for clients of lspz read
+        (`converters.client_converter_factory`) in lsprotocol's types.
 
         Raises ReportLost when reports before it did not arrive: ask for the document's `lspz/original`, after which
         the next report is full. Raises DecodeError for a damaged message, whose stream is then lost, too.
         """
-        if not isinstance(value, Mapping):
+        if _is_no_report(value):
             return value
         if method == PUBLISH:
-            uri = str(value.get("uri", ""))
+            uri = _member(value, "uri")
         key = _key(method, uri)
-        if not kind.is_ours(value):
-            if value.get("kind") != "unchanged":
-                self._streams.put(key, self._streams.number(key) + 1, None)
-            return value
         try:
-            report = spelling.read(Increment if _is_change(value) else kind.model_of(method), value)
+            report = value if isinstance(value, _MODELS) else kind.read(method, value)
+            if report is not None and (getattr(report, "uri", None) or "") != (uri if method == PUBLISH else ""):
+                raise DecodeError("text", "is about another document")
         except DecodeError:
             self._streams.drop(key)
             raise
+        if report is None:
+            self._streams.put(key, self._streams.number(key) + 1, None)
+            return value
         if isinstance(report, Increment):
             report = self._apply(key, uri, report)
         number = self._streams.number(key) + 1 if report.report is None else report.report
         self._streams.put(key, number, report.diagnostics)
-        return report.to_lsp()
+        return report.to_lsp() if isinstance(value, Mapping) else report.expand()
 
     def _apply(self, key: Key, uri: str, change: Increment) -> CompactDiagnosticsParams | CompactDiagnosticReport:
         last = self._streams.get(key)
@@ -214,10 +227,18 @@ class DiagnosticsReceiver:
         return CompactDiagnosticsParams(uri=change.uri, document_version=change.document_version, **shared)
 
 
-def _is_change(value: Mapping[str, Any]) -> bool:
-    """Whether a message says only what changed."""
-    text = value.get("text")
-    return "kept" in value if not isinstance(text, str) else text.partition("\n")[0].endswith(" kept")
+_MODELS = (Increment, CompactDiagnosticsParams, CompactDiagnosticReport)
+
+
+def _member(value: Any, name: str) -> str:
+    """A member of JSON or of lsprotocol's types; nothing when it is missing or no string."""
+    member = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    return member if isinstance(member, str) else ""
+
+
+def _is_no_report(value: Any) -> bool:
+    """Whether an answer says nothing of a stream's diagnostics: null, or that they are unchanged."""
+    return not (isinstance(value, Mapping) or attrs.has(type(value))) or _member(value, "kind") == "unchanged"
 
 
 def _key(method: str, uri: str) -> Key:

@@ -108,19 +108,25 @@ class Conversation:
         payload = bytes(outer[member])
         self._metrics.claim()
         run = chain.run(method, payload, direction)
+        sender = self._sender if direction is Direction.TO_CLIENT and method in (PUBLISH, PULL) else None
 
         def failed(error: Exception) -> bytes:
             if direction is Direction.TO_CLIENT:
                 self._forget(method, payload, request)
-                if self._sender is not None and method in (PUBLISH, PULL):
-                    self._sender.pass_on(method, payload, _uri_of(request))
+            if sender is not None:
+                with suppress(msgspec.MsgspecError):
+                    sender.pass_on(method, payload, _uri_of(request))
             return self._fail_open(body, method, error)
 
         def replaced(written: bytes | None) -> bytes | None:
             if written is None:
-                return None if member == "params" and "id" not in outer else body
-            if self._sender is not None and method in (PUBLISH, PULL) and direction is Direction.TO_CLIENT:
-                written = self._sender.write(method, written, _uri_of(request))
+                if member == "params" and "id" not in outer:
+                    return None
+                if sender is not None:
+                    sender.pass_on(method, payload, _uri_of(request))
+                return body
+            if sender is not None:
+                written = sender.write(method, written, _uri_of(request))
             if direction is Direction.TO_CLIENT:
                 written = self._remember(method, payload, written, request)
             if written is payload:

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lsprotocol import types
 
 import lspz
 from lspz import DiagnosticsReceiver, DiagnosticsSender, Limits
 from lspz.errors import ConfigError, DecodeError, ReportLost
 from lspz.interceptors import streams
+from lspz.interceptors.increments import Increment
 
 from .. import keys
 
@@ -178,6 +180,93 @@ def test_a_reader_without_memory_says_who_can_read_it() -> None:
         assert says(PUBLISH, lspz.decompress(PUBLISH, full)) == says(PUBLISH, many)
         with pytest.raises(DecodeError, match="DiagnosticsReceiver"):
             lspz.decompress(PUBLISH, change)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "odd",
+    [
+        None,
+        {"diagnostics": []},
+        {"uri": 5, "diagnostics": []},
+        params({"message": 1}),
+        params(diagnostic(1, "\ud800")),
+    ],
+)
+def test_what_cannot_be_written_comes_back_as_it_is(form: str, odd: Any) -> None:
+    """Whatever it is, on both ends; and where it says of which document it is, both count it."""
+    sender, receiver = DiagnosticsSender(form), DiagnosticsReceiver()
+    many = params(*(diagnostic(line, f"message {line}") for line in range(9)))
+    for said in (many, odd, many, many):
+        got = sender.send(PUBLISH, said)
+        assert got is said or said is many
+        back = receiver.receive(PUBLISH, got)
+        assert back is odd if said is odd else says(PUBLISH, back) == says(PUBLISH, many)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_client_with_a_converter_gets_its_types(form: str) -> None:
+    """What lspz's converter for pygls clients read of a message is read by a receiver, and an original as it is."""
+    converter = lspz.converters.client_converter_factory()
+    sender, receiver = DiagnosticsSender(form), DiagnosticsReceiver()
+    many = [diagnostic(line, f"message {line}") for line in range(9)]
+    for said in (params(*many), params(*many[1:]), params(), params(*many)):
+        message = {"jsonrpc": "2.0", "method": PUBLISH, "params": sender.send(PUBLISH, said)}
+        read = converter.structure(message, types.PublishDiagnosticsNotification).params
+        back = receiver.receive(PUBLISH, read)
+        assert isinstance(back, types.PublishDiagnosticsParams)
+        assert says(PUBLISH, converter.unstructure(back)) == says(PUBLISH, said)
+    for items in (many, many[1:], None, [], many):
+        report = {"kind": "unchanged", "resultId": "1"} if items is None else {"kind": "full", "items": items}
+        answer = {"jsonrpc": "2.0", "id": 1, "result": sender.send(PULL, report, URI)}
+        result = converter.structure(answer, types.DocumentDiagnosticResponse).result
+        back = receiver.receive(PULL, result, URI)
+        assert isinstance(result, Increment) == (items == many[1:])
+        assert says(PULL, converter.unstructure(back)) == says(PULL, report)
+
+
+@pytest.mark.parametrize(
+    ("method", "text"),
+    [
+        (PUBLISH, "file:///a #2: 1 kept\nmoved +1"),
+        (PUBLISH, "file:///a #2: 1 kept\nmoved +1 from 5, +2 from 4"),
+        (PUBLISH, "file:///a #2: 1 kept\nmoved -5 from 3"),
+        (PUBLISH, "file:///a #2: 1 kept\nmoved +1 from 0"),
+        (PUBLISH, "file:///a #2: 1 kept\nnew\nerror\n1:1-2 x\ngone"),
+        (PUBLISH, "file:///a #2: 1 kept\nerror\n1:1-2 x"),
+        (PUBLISH, "file:///a #2: clean\nerror\n1:1-2 x"),
+        (PUBLISH, "file:///a #2"),
+        (PUBLISH, 'file:///a "id" #2: 1 kept'),
+        (PUBLISH, "file:///b #2: 1 kept"),
+        (PUBLISH, "full #2: 1 kept"),
+        (PULL, "full v3 #2: 1 kept"),
+        (PULL, "file:///a #2: 1 kept"),
+    ],
+)
+def test_a_damaged_text_is_refused(method: str, text: str) -> None:
+    """Also one of another document, or of another kind; the report after it is lost."""
+    receiver = DiagnosticsReceiver()
+
+    def message(text: str) -> dict[str, Any]:
+        return {"version": 1, "uri": "file:///a", "format": "text", "length": len(text), "text": text}
+
+    receiver.receive(PUBLISH, message("file:///a #1\nerror\n9:1-2 x"))
+    receiver.receive(PULL, message("full #1\nerror\n9:1-2 x"), "file:///a")
+    with pytest.raises(DecodeError, match="text"):
+        receiver.receive(method, message(text), "file:///a")
+    with pytest.raises(ReportLost):
+        receiver.receive(method, message(f"{'file:///a' if method == PUBLISH else 'full'} #2: 1 kept"), "file:///a")
+
+
+@pytest.mark.parametrize("moved", [[[1]], [[3, 1], [2, 1]], [[1, -2]], {}, [["1", 2]], [[-1, 1]]])
+def test_damaged_moves_are_refused(moved: Any) -> None:
+    """In compact, with the member that is wrong."""
+    receiver = DiagnosticsReceiver()
+    sent = DiagnosticsSender("compact").send(PUBLISH, params(diagnostic(9, "a message that is not short")))
+    receiver.receive(PUBLISH, sent)
+    with pytest.raises(DecodeError) as error:
+        receiver.receive(PUBLISH, {"version": 1, "uri": URI, "report": 2, "kept": 1, "moved": moved})
+    assert error.value.path.startswith("moved")
 
 
 def test_only_two_forms_can_say_what_changed() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lspz import Config, DiagnosticsReceiver
+from lspz import Config, DiagnosticsReceiver, Direction, Interceptor
 from lspz.errors import ReportLost
 
 from .. import keys
@@ -97,3 +97,59 @@ async def test_nobody_else_gets_changes(capabilities: Any, options: dict[str, An
             got = (await s.to_client(method=PUBLISH, params=params))["params"]
             assert "kept" not in got
             assert "#" not in str(got)
+
+
+class DropsEveryOther(Interceptor[Any, Any]):
+    """Drops what it is asked about, every second time."""
+
+    name = "drops-every-other"
+    methods = (PUBLISH, PULL)
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    async def intercept(self, method: str, params: Any, direction: Direction) -> Any:
+        self.seen += 1
+        return params if self.seen % 2 else None
+
+
+async def test_what_a_users_interceptor_drops_is_no_report() -> None:
+    """A publish that is dropped takes no number. An answer cannot be dropped: it goes on as it came, and takes one."""
+    receiver = DiagnosticsReceiver()
+    config = Config(enable_diag_compress=None, interceptors=(DropsEveryOther(),))
+    async with session(config) as s:
+        await s.initialize(asks("text"))
+        for n in range(5):
+            report = {"kind": "full", "items": diagnostics(*range(n // 4, 9))}
+            await s.to_server(id=n, method=PULL, params={"textDocument": {"uri": URI}})
+            got = (await s.to_client(id=n, result=report))["result"]
+            assert keys.key(PULL, receiver.receive(PULL, got, URI)) == keys.key(PULL, report)
+            assert (got == report) == bool(n % 2)
+    assert got["text"].startswith("full #5\n"), "after an original everything is said"
+
+    config = Config(enable_diag_compress=None, interceptors=(DropsEveryOther(),))
+    async with session(config) as s:
+        await s.initialize(asks("text"))
+        for n in range(5):
+            params = {"uri": "file:///b.py", "diagnostics": diagnostics(*range(n // 4, 9))}
+            await s.backend.send(method=PUBLISH, params=params)
+            if n % 2 == 0:
+                got = (await s.client.receive())["params"]
+                assert keys.key(PUBLISH, receiver.receive(PUBLISH, got)) == keys.key(PUBLISH, params)
+    assert got["text"].startswith("file:///b.py #3: 8 kept\n")
+
+
+async def test_what_does_not_even_say_its_document_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    """With one line in the log, and what follows is told as before."""
+    receiver = DiagnosticsReceiver()
+    async with session(Config(enable_diag_compress=None)) as s:
+        await s.initialize(asks("text"))
+        many = {"uri": URI, "diagnostics": diagnostics(*range(9))}
+        for params in (many, {"diagnostics": []}, None, many):
+            got = (await s.to_client(method=PUBLISH, params=params))["params"]
+            if params is many:
+                assert keys.key(PUBLISH, receiver.receive(PUBLISH, got)) == keys.key(PUBLISH, params)
+            else:
+                assert got == params
+    assert got["text"] == f"{URI} #2: 9 kept"
+    assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 2
