@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+TYPE_CHECKING = False  # typing itself would be loaded before the server is started
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..formats.spelling import Decoded
     from .base import Interceptor, Settings
 
@@ -34,19 +36,22 @@ def check_fields(names: tuple[str, ...]) -> None:
         raise ValueError("must hold message and range")
 
 
-class Row(NamedTuple):
+class Row:
     """One kind of message."""
 
-    name: str
-    switch: str
-    """What turns it on or off: `LSPZ_ENABLE_{SWITCH}_COMPRESS`."""
-    what: str
-    """The messages, for people."""
-    methods: tuple[str, ...]
-    """The notifications whose params, and the requests whose results, it rewrites."""
-    module: str
-    """The module in this package: `create(settings, form)` makes the interceptor, None where a form leaves the kind
-    alone; `read(method, value)` gives the model of what is in one of lspz's forms, None of plain LSP."""
+    __slots__ = ("methods", "module", "name", "switch", "what")
+
+    def __init__(self, name: str, switch: str, what: str, methods: tuple[str, ...], module: str) -> None:
+        self.name = name
+        self.switch = switch
+        """What turns it on or off: `LSPZ_ENABLE_{SWITCH}_COMPRESS`."""
+        self.what = what
+        """The messages, for people."""
+        self.methods = methods
+        """The notifications whose params, and the requests whose results, it rewrites."""
+        self.module = module
+        """The module in this package: `create(settings, form)` makes the interceptor, None where a form leaves the
+        kind alone; `read(method, value)` gives the model of what is in one of lspz's forms, None of plain LSP."""
 
     def create(self, settings: Settings, form: str) -> Interceptor[Any, Any] | None:
         """The interceptor for a client that gets `form`; None when it has nothing to do."""
