@@ -111,11 +111,13 @@ def test_the_pages_have_examples() -> None:
     assert {"compact_format.md", "text_format.md", "README.md"} <= {case.id.split(":")[0] for case in EXAMPLES}
 
 
-def documented_decoder() -> dict[str, Any]:
+def documented_decoder(*marks: str) -> dict[str, Any]:
+    """What the blocks with these marks define."""
     page = (ROOT / "docs" / "compact_format.md").read_text(encoding="utf-8")
-    (code,) = (text for _, mark, _, text in BLOCK.findall(page) if mark == "decoder")
     names: dict[str, Any] = {}
-    exec(code, names)
+    for _, mark, _, text in BLOCK.findall(page):
+        if mark in (marks or ("decoder",)):
+            exec(text, names)
     return names
 
 
@@ -142,17 +144,71 @@ def test_what_the_pages_show_loses_nothing_that_is_kept(example: Example) -> Non
     assert diagnostics(decoded) == diagnostics(example.payload)
 
 
-def test_the_reports_on_changes_follow_each_other() -> None:
-    """The two of docs/compact_format.md: the second can be applied to the first, and only to that."""
-    page = (ROOT / "docs" / "compact_format.md").read_text(encoding="utf-8")
-    first, second = (json.loads(text) for _, mark, _, text in BLOCK.findall(page) if mark == "report")
-    receiver = lspz.DiagnosticsReceiver()
-    assert len(receiver.receive(PUBLISH, first)["diagnostics"]) == 3
-    after = receiver.receive(PUBLISH, second)
-    lines = [(d["message"], d["range"]["start"]["line"]) for d in after["diagnostics"]]
-    assert lines == [("Line too long", 9), ("Line too long", 13), ('"foo" is not defined', 4)]
-    with pytest.raises(lspz.errors.ReportLost):
-        lspz.DiagnosticsReceiver().receive(PUBLISH, second)
+def reports(name: str) -> list[tuple[Any, str]]:
+    """Every block marked `report` on a page, with the params in the block marked `json in` before it."""
+    found, payload = [], None
+    for language, mark, rest, text in BLOCK.findall((ROOT / "docs" / name).read_text(encoding="utf-8")):
+        if (language, mark, rest) == ("json", "in", ""):
+            payload = json.loads(text)
+        elif mark == "report":
+            found.append((payload, text))
+    return found
+
+
+def test_compact_reports_on_changes_are_what_the_page_shows() -> None:
+    """One stream: everything, what changed, the same again; read by lspz and by the code on the page."""
+    sender, receiver = lspz.DiagnosticsSender("compact"), lspz.DiagnosticsReceiver()
+    names = documented_decoder("decoder", "changes")
+    counts: Any = None
+    shown = [(payload, json.loads(text)) for payload, text in reports("compact_format.md")]
+    for payload, report in shown:
+        assert json.dumps(sender.send(PUBLISH, payload)) == json.dumps(report)
+        assert keys.key(PUBLISH, receiver.receive(PUBLISH, report)) == keys.key(PUBLISH, payload)
+        changed = "kept" in report
+        counts = (
+            names["apply_changes"](counts, report)
+            if changed
+            else names["as_counts"](names["decode"](report)["diagnostics"])
+        )
+        assert counts == names["as_counts"](payload["diagnostics"])
+    assert ["kept" in report for _, report in shown] == [False, True, True]
+    for read in (lspz.DiagnosticsReceiver().receive, lambda _, report: names["apply_changes"](counts, report)):
+        with pytest.raises((lspz.errors.ReportLost, ValueError), match=r"did not arrive|was lost"):
+            read(PUBLISH, shown[1][1])
+
+
+def test_text_reports_on_changes_are_what_the_page_shows() -> None:
+    """The same in text: an import goes, a line is put in, and in that a name is unknown."""
+
+    def found(a: int, b: int, c: int, d: int, message: str, severity: int, code: str = "", **more: Any) -> Any:
+        start, end = {"line": a, "character": b}, {"line": c, "character": d}
+        return {"range": {"start": start, "end": end}, "message": message, "severity": severity} | (
+            {"code": code, **more} if code else more
+        )
+
+    def unused(line: int, start: int, end: int, name: str) -> Any:
+        return found(line, start, line, end, f"`{name}` imported but unused", 2, "unused-import", tags=[1])
+
+    def said(put_in: int) -> list[Any]:
+        return [
+            unused(3, 7, 10, "sys"),
+            unused(5 + put_in, 20, 23, "json"),
+            *(
+                found(line + put_in, start, line + put_in, start + 5, "`print` found", 2, "print")
+                for line, start in ((11, 4), (19, 4), (23, 8))
+            ),
+            found(30 + put_in, 0, 33 + put_in, 12, "12 lines too long", 1),
+            found(40 + put_in, 7, 40 + put_in, 7, "expected `:`", 1, "E999"),
+        ]
+
+    before = [unused(2, 7, 9, "os"), *said(0)]
+    after = [*said(1), found(4, 0, 4, 3, "Undefined name `foo`", 1, "undefined-name")]
+    sender = lspz.DiagnosticsSender("text")
+    made = [
+        sender.send(PUBLISH, {"uri": "file:///project/app.py", "version": version, "diagnostics": diagnostics})["text"]
+        for version, diagnostics in ((4, before), (5, after), (6, after))
+    ]
+    assert made == [text[:-1] for _, text in reports("text_format.md")]
 
 
 # the programs
