@@ -62,6 +62,11 @@ class Increment:
     omitted: int = 0
     filtered: int = 0
 
+    @property
+    def only_moves(self) -> bool:
+        """Whether nothing is gone and nothing new."""
+        return not self.gone and not self.new
+
     def envelope(self) -> dict[str, Any]:
         """What stands beside a text: the URI, so that a client can file it."""
         return {} if self.uri is None else {"uri": self.uri}

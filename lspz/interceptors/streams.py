@@ -30,6 +30,9 @@ MAX_DIAGNOSTICS = 500_000
 """Diagnostics that are remembered over all streams, at some hundred bytes each. Those of the stream that said nothing
 for longest are forgotten first; its next report is full."""
 
+MANY = 16
+"""Diagnostics that take more room in any form than to say that they are kept, or where lines move from."""
+
 Key = tuple[str, str]
 """A method, and a URI in its one spelling."""
 
@@ -144,14 +147,12 @@ class DiagnosticsSender:
 
     def _shortest(self, key: Key, model: CompactDiagnosticsParams | CompactDiagnosticReport) -> bytes:
         """The full report, or what changed if that is shorter."""
-        full = msgspec.json.encode(spelling.write(model, self._form))
         before = self._streams[key].diagnostics if key in self._streams else None
         if not before or not model.diagnostics or not _can_be_compared(model):
-            return full
+            return self._spell(model)
         assert model.report is not None
-        written = [full]
-        for change in changes(before, model.diagnostics):
-            increment = Increment(
+        increments = [
+            Increment(
                 report=model.report,
                 uri=getattr(model, "uri", None),
                 document_version=getattr(model, "document_version", None),
@@ -160,8 +161,15 @@ class DiagnosticsSender:
                 filtered=model.filtered,
                 **change,
             )
-            written.append(msgspec.json.encode(spelling.write(increment, self._form)))
-        return min(written, key=len)
+            for change in changes(before, model.diagnostics)
+        ]
+        likeliest = increments[-1]
+        if likeliest.only_moves and model.size >= MANY * (1 + len(likeliest.moved)):
+            return self._spell(likeliest)
+        return min(map(self._spell, [model, *increments]), key=len)
+
+    def _spell(self, model: spelling.Spelled) -> bytes:
+        return msgspec.json.encode(spelling.write(model, self._form))
 
 
 def _can_be_compared(model: CompactDiagnosticsParams | CompactDiagnosticReport) -> bool:

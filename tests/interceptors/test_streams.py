@@ -131,6 +131,26 @@ def test_a_pulled_report_is_about_the_document_asked_for() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("moves", range(9))
+def test_a_change_is_never_longer_than_a_full_report(form: str, moves: int) -> None:
+    """Also of the shortest diagnostics there are, one a line, all equal, when lines moved and nothing else did."""
+
+    def places(lines: list[int]) -> dict[str, Any]:
+        return params(*(name(line, 0, "", severity=1, message="") for line in lines))
+
+    changes = 0
+    for count in range(1, 160, 3):
+        step = count // (moves + 1) + 1
+        sender = DiagnosticsSender(form)
+        sender.send(PUBLISH, places(list(range(count))))
+        after = places([line + min(line // step, moves) for line in range(count)])
+        told, full = sender.send(PUBLISH, after), DiagnosticsSender(form).send(PUBLISH, after)
+        assert len(json.dumps(told)) <= len(json.dumps(full))
+        changes += " kept" in told.get("text", "") or "kept" in told
+    assert changes
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_a_lost_report_is_noticed(form: str) -> None:
     """The reader says whose report it is and what to do, and reads nothing more until a full one comes."""
     sender, receiver = DiagnosticsSender(form), DiagnosticsReceiver()
