@@ -13,6 +13,10 @@ from typing import BinaryIO
 from . import Receiver
 from .streams import Reading, StreamChannel, Writing
 
+READ = 64 * 1024
+"""Bytes that are read at once: a pipe's capacity. For asyncio's 256 KB, of which a pipe fills a quarter, the C library
+gives memory back to the system after each read and asks for it again, which costs a small message twice its time."""
+
 
 class PipeChannel(StreamChannel):
     """A `Channel` over two open files. It owns them: they are closed with the channel."""
@@ -29,6 +33,7 @@ class PipeChannel(StreamChannel):
         target = _writable(self._target)
         writes, _ = await loop.connect_write_pipe(lambda: Writing(receiver, self._flushed, self._closing), target)
         reads, _ = await loop.connect_read_pipe(lambda: Reading(receiver, self._ended), source)
+        reads.max_size = READ  # type: ignore[attr-defined]
         self._opened(reads, writes)
 
 
