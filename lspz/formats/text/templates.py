@@ -12,6 +12,9 @@ from .positions import begins_with_position, is_position
 MAX_WORDS = 60
 """Words of a message that is compared with others word by word; longer ones differ in more than one."""
 
+MAX_COMPARED = 1_000
+"""Messages under one head that are compared word by word; with more it would take seconds, and save little."""
+
 _ATOM = re.compile(r"""("[^"\n]*"|'[^'\n]*'|`[^`\n]*`|“[^”\n]*”|(?<![\w.])[0-9]+(?![\w.]))""")
 _WORD = re.compile(r""""[^"\n]*"|'[^'\n]*'|`[^`\n]*`|[^\s"'`]+|["'`]|\s+""")
 _HOLE = re.compile(r"\$([0-9]+)")
@@ -49,7 +52,7 @@ def find_templates(messages: Collection[str]) -> tuple[list[Template], list[str]
             continue
         columns = zip(*(atoms for _, atoms in members), strict=True)
         found.append(_make(literals, list(columns), [message for message, _ in members]))
-    if len(rest) > 1:
+    if 1 < len(rest) <= MAX_COMPARED:
         by_word, rest = _differ_in_a_word(rest)
         found += by_word
     kept = []
@@ -89,23 +92,25 @@ def _make(literals: Sequence[str], columns: Sequence[tuple[str, ...]], messages:
 
 def _differ_in_a_word(messages: list[str]) -> tuple[list[Template], list[str]]:
     """Templates of messages that differ in exactly one word, and the messages that are left."""
-    cut: dict[tuple[tuple[str, ...], tuple[str, ...]], list[tuple[str, str]]] = {}
+    cut: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for message in messages:
-        words = tuple(_WORD.findall(message))
+        words = _WORD.findall(message)
         if len(words) <= MAX_WORDS and not has_hole(message):
-            for i, word in enumerate(words):
+            start = 0
+            for word in words:
+                end = start + len(word)
                 if not word.isspace():
-                    cut.setdefault((words[:i], words[i + 1 :]), []).append((message, word))
+                    cut.setdefault((message[:start], message[end:]), []).append((message, word))
+                start = end
     found, used = [], set[str]()
-    for (before, after), members in sorted(cut.items(), key=lambda item: -len(item[1])):
-        if len(members) < 2:
-            break
+    shared = [item for item in cut.items() if len(item[1]) > 1]
+    for (before, after), members in sorted(shared, key=lambda item: -len(item[1])):
         members = [(message, word) for message, word in members if message not in used]
         if len(members) < 2:
             continue
         left, column, right = _common_punctuation([word for _, word in members])
         names = [message for message, _ in members]
-        found.append(_make(("".join(before) + left, right + "".join(after)), [tuple(column)], names))
+        found.append(_make((before + left, right + after), [tuple(column)], names))
         used.update(names)
     return found, [message for message in messages if message not in used]
 
