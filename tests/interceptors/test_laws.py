@@ -200,13 +200,16 @@ def test_folded_is_plain_lsp(method: str, data: Any) -> None:
         assert keys.key(method, written) == keys.key(method, payload)
 
 
-def worst(params: Any, cap: int) -> Any:
+def worst(diagnostics: list[Any], cap: int) -> list[Any]:
     """By severity, without one as errors, then by place."""
+    return sorted(diagnostics, key=lambda d: (d.get("severity") or 1, *keys.span(d["range"])[:2]))[:cap]
 
-    def rank(d: Any) -> Any:
-        return (d.get("severity") or 1, *keys.span(d["range"])[:2])
 
-    return keys.key(keys.PUBLISH, {**params, "diagnostics": sorted(params["diagnostics"], key=rank)[:cap]})
+def worst_of(report: Any, cap: int) -> Any:
+    """The worst of what each document of a report has."""
+    out = {**report, "items": worst(report["items"], cap)} if "items" in report else report
+    related = report.get("relatedDocuments") or {}
+    return {**out, "relatedDocuments": {uri: worst_of(other, cap) for uri, other in related.items()}}
 
 
 def preferred(answer: Any, cap: int) -> Any:
@@ -223,12 +226,22 @@ def preferred(answer: Any, cap: int) -> Any:
 
 
 CAPPED: dict[str, tuple[str, Callable[[Any, int], Any]]] = {
-    keys.PUBLISH: ("max_diags", worst),
+    keys.PUBLISH: (
+        "max_diags",
+        lambda params, cap: keys.key(keys.PUBLISH, {**params, "diagnostics": worst(params["diagnostics"], cap)}),
+    ),
+    keys.PULL: ("max_diags", lambda report, cap: keys.report(worst_of(report, cap))),
+    keys.WORKSPACE: (
+        "max_diags",
+        lambda report, cap: keys.workspace({"items": [worst_of(item, cap) for item in report["items"]]}),
+    ),
     keys.COMPLETION: ("max_completions", preferred),
     keys.SYMBOLS: ("max_symbols", lambda answer, cap: keys.key(keys.SYMBOLS, answer)[:cap]),
     keys.WORKSPACE_SYMBOLS: ("max_symbols", lambda answer, cap: keys.key(keys.WORKSPACE_SYMBOLS, answer[:cap])),
 }
 """The limit, and what must survive of the rows that it leaves."""
+
+HUGE = 1_000_000
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -239,18 +252,48 @@ def test_a_cap_leaves_the_best_and_counts_the_others(method: str, form: str, cap
     """What is kept and what is omitted are all there was, unless the original was shorter and went out."""
     limit, best = CAPPED[method]
     payload = data.draw(PAYLOADS[method])
-    capped = Config(limits=Limits(**{limit: cap}))
-    written = over_the_wire(compress(method, payload, form, capped))
-    model = read(method, written)
-    if model is None:
-        assert written == payload
-        return
-    total = {keys.PUBLISH: "diagnostics", keys.COMPLETION: "items"}.get(method)
-    rows = (
-        payload[total] if total and isinstance(payload, dict) else keys.key(method, payload) if not total else payload
+    left, whole = (
+        read(method, over_the_wire(compress(method, payload, form, Config(limits=Limits(**{limit: most})))))
+        for most in (cap, HUGE)
     )
-    assert model.size + model.omitted == len(rows)
-    assert keys.key(method, model.to_lsp()) == best(payload, cap)
+    if left is None or whole is None:
+        return
+    assert keys.key(method, left.to_lsp()) == best(payload, cap)
+    for some, all_ in zip(counted(left), counted(whole), strict=True):
+        assert sum(some) == sum(all_)
+        assert all_[1] == 0
+
+
+def counted(model: Any) -> list[tuple[int, int]]:
+    """How many rows a model has and how many it leaves out; of a workspace, in each file."""
+    if not hasattr(model, "files"):
+        return [(model.size, model.omitted)]
+    return [(sum(len(e.ranges) for e in file.diagnostics or ()), file.omitted) for file in model.files]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(
+    params=PAYLOADS[keys.PUBLISH],
+    least=st.integers(1, 4),
+    sources=st.lists(st.sampled_from(["lint", "types"]), max_size=1),
+    codes=st.lists(st.sampled_from(["0", "1", "", "a"]), max_size=2),
+)
+@few
+def test_what_is_filtered_is_counted(form: str, params: Any, least: int, sources: list[str], codes: list[str]) -> None:
+    """Diagnostics that are too mild, or of a source or code nobody wants, are gone, and the message says how many."""
+    limits = Limits(min_severity=least, ignore_sources=tuple(sources), ignore_codes=tuple(codes))
+    model = read(keys.PUBLISH, over_the_wire(compress(keys.PUBLISH, params, form, Config(limits=limits))))
+    if model is None:
+        return
+    left = [
+        d
+        for d in params["diagnostics"]
+        if (d.get("severity") or 1) <= least
+        and d.get("source") not in sources
+        and (d.get("code") is None or str(d["code"]) not in codes)
+    ]
+    assert keys.key(keys.PUBLISH, model.to_lsp()) == keys.key(keys.PUBLISH, {**params, "diagnostics": left})
+    assert model.filtered == len(params["diagnostics"]) - len(left)
 
 
 def read(method: str, written: Any) -> Any:
