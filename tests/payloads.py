@@ -66,20 +66,47 @@ NASTY = [
     "01",
     "1e5",
     "x" * 70,
+    "👩‍👩‍👧 \u202eabc",
+    "²",
+    "٣:٤",
+    " : a => b",
+    "a (deprecated) b",
+    "x [doc 1]",
+    "incomplete",
+    "flat file:///",
+    "/",
+    "~",
+    "\u2028\u2029\x1c\x85",
+    "-",
+    "- variable x",
+    "1 variable x",
+    "deprecated x",
+    "from 1:1",
+    "a 1:1-2:2 from 3:4",
+    "\x7f\ufeff",
 ]
 text = st.one_of(st.sampled_from(NASTY), st.text(max_size=12))
-numbers = st.one_of(st.integers(0, 12), st.integers(0, 3), st.just(2**31 - 1))
+numbers = st.one_of(st.integers(0, 12), st.integers(0, 3), st.sampled_from([2**31 - 1, 2**53 + 1, 2**64]))
 uris = st.one_of(
     st.sampled_from(
-        ["file:///p/a.py", "file:///p/b.py", "file:///p/q/c.py", "file:///p%20q/ä.py", "untitled:1", "", "full"]
+        [
+            *(f"file:///p/q%20r/{name}" for name in ("a.py", "b.py", "s/c.py", "s/d e.py", "12", "-", ":", '"')),
+            "file:///p/q%20r/",
+            "file:///c%3A/p/ä.py",
+            "untitled:1",
+            "jar:file:///p/x.jar!/y",
+            "",
+            "full",
+            "a:",
+        ]
     ),
     text,
 )
 
 
 def optional(**members: Any) -> st.SearchStrategy[dict[str, Any]]:
-    """A dict in which any member may be missing."""
-    return st.fixed_dictionaries({}, optional=members)
+    """A dict in which any member may be missing, or null as some servers write it."""
+    return st.fixed_dictionaries({}, optional={n: st.one_of(m, m, m, m, st.none()) for n, m in members.items()})
 
 
 def merged(*parts: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
@@ -88,10 +115,10 @@ def merged(*parts: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[
 
 @st.composite
 def ranges(draw: Any) -> dict[str, Any]:
-    """Mostly on one line; some over several, some reversed."""
+    """Mostly on one line; some over several, some reversed, few with numbers below zero."""
     line, character = draw(numbers), draw(numbers)
-    down = draw(st.sampled_from([0, 0, 0, 0, 1, 3]))
-    end = draw(numbers) if down else max(0, character + draw(st.sampled_from([0, 1, 1, 9, -1])))
+    down = draw(st.sampled_from([0, 0, 0, 0, 1, 3, -1]))
+    end = draw(numbers) if down else character + draw(st.sampled_from([0, 1, 1, 9, -1]))
     return {"start": {"line": line, "character": character}, "end": {"line": line + down, "character": end}}
 
 
@@ -100,13 +127,20 @@ markup = st.fixed_dictionaries({"kind": st.sampled_from(["markdown", "plaintext"
 diagnostics = merged(
     st.fixed_dictionaries({"range": ranges(), "message": st.one_of(text, text, text, markup)}),
     optional(
-        severity=st.sampled_from([1, 2, 3, 4, 9]),
-        code=st.one_of(st.integers(-1, 2), text),
-        tags=st.lists(st.sampled_from([1, 2, 7]), max_size=2),
-        source=text,
-        data=st.just({"fix": 1}),
+        severity=st.sampled_from([1, 2, 3, 4, 9, 0, -1]),
+        code=st.one_of(st.integers(-1, 2), st.just(2**53 + 1), text),
+        tags=st.lists(st.sampled_from([1, 2, 7, 0, -1]), max_size=2),
+        source=st.sampled_from(["lint", "types", ""]),
+        data=st.sampled_from([{"fix": 1}, {"fix": 2}, 0, [], "x"]),
         codeDescription=st.just({"href": "https://example.org"}),
+        relatedInformation=st.lists(
+            st.fixed_dictionaries(
+                {"location": st.fixed_dictionaries({"uri": uris, "range": ranges()}), "message": text}
+            ),
+            max_size=1,
+        ),
     ),
+    st.fixed_dictionaries({}, optional={"x-own": st.booleans()}),
 )
 
 
@@ -129,7 +163,7 @@ edits = st.one_of(
 completion_items = merged(
     st.fixed_dictionaries({"label": text}),
     optional(
-        kind=st.one_of(st.integers(1, 25), st.just(99)),
+        kind=st.one_of(st.integers(1, 25), st.integers(1, 25), st.sampled_from([99, 0, -1])),
         detail=text,
         labelDetails=optional(detail=text, description=text),
         documentation=st.one_of(text, markup),
@@ -138,19 +172,28 @@ completion_items = merged(
         textEdit=edits,
         textEditText=text,
         deprecated=st.booleans(),
-        tags=st.just([1]),
+        tags=st.lists(st.sampled_from([1, 9]), max_size=2),
         data=st.just({"id": 1}),
         sortText=text,
+        filterText=text,
         preselect=st.booleans(),
+        commitCharacters=st.just(["."]),
+        additionalTextEdits=st.just([]),
     ),
 )
-defaults = optional(insertTextFormat=st.sampled_from([1, 2]), editRange=ranges(), data=st.just(7))
+defaults = optional(
+    insertTextFormat=st.sampled_from([1, 2]),
+    insertTextMode=st.sampled_from([1, 2]),
+    commitCharacters=st.just([";"]),
+    editRange=st.one_of(ranges(), st.fixed_dictionaries({"insert": ranges(), "replace": ranges()})),
+    data=st.just(7),
+)
 completions = st.one_of(
     st.none(),
     repeated(completion_items),
     merged(
         st.fixed_dictionaries({"isIncomplete": st.booleans(), "items": repeated(completion_items)}),
-        optional(itemDefaults=defaults, applyKind=st.just({"data": 2})),
+        optional(itemDefaults=defaults, applyKind=st.just({"data": 2, "commitCharacters": 1})),
     ),
 )
 
@@ -163,11 +206,11 @@ hovers = st.one_of(
     ),
 )
 
-kinds = st.one_of(st.integers(1, 26), st.just(77))
+kinds = st.one_of(st.integers(1, 26), st.integers(1, 26), st.sampled_from([77, 0, -1]))
 symbols = st.recursive(
     merged(
         st.fixed_dictionaries({"name": text, "kind": kinds, "range": ranges(), "selectionRange": ranges()}),
-        optional(detail=text, deprecated=st.booleans(), tags=st.just([1])),
+        optional(detail=text, deprecated=st.booleans(), tags=st.lists(st.sampled_from([1, 9]), max_size=2)),
     ),
     lambda children: st.tuples(children, st.lists(children, max_size=3)).map(
         lambda found: {**found[0], "children": found[1]}
@@ -179,11 +222,11 @@ location = st.fixed_dictionaries({"uri": uris, "range": ranges()})
 
 @st.composite
 def flat_symbols(draw: Any) -> list[Any]:
-    uri = draw(uris)
+    """Nearly always of one document."""
+    uri, other = draw(uris), draw(uris)
+    where = st.fixed_dictionaries({"uri": st.sampled_from([uri] * 9 + [other]), "range": ranges()})
     one = merged(
-        st.fixed_dictionaries(
-            {"name": text, "kind": kinds, "location": st.fixed_dictionaries({"uri": st.just(uri), "range": ranges()})}
-        ),
+        st.fixed_dictionaries({"name": text, "kind": kinds, "location": where}),
         optional(containerName=text, deprecated=st.booleans(), tags=st.just([1])),
     )
     found: list[Any] = draw(st.lists(one, max_size=6))

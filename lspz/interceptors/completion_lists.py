@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..errors import CannotCompress
 from .items import Item, by_kind
 from .lsp import is_deprecated
 
@@ -107,9 +108,11 @@ _PLAIN = frozenset("$\\}")
 
 
 def read_items(answer: Any) -> tuple[Item, ...]:
-    """The items of a list, by kind."""
+    """The items of a list, by kind. Raises CannotCompress for a kind below 1, which would read as none."""
     default = answer.item_defaults.insert_text_format if answer.item_defaults is not None else None
     groups = by_kind(read_item(item, default) for item in answer.items)
+    if any(kind is not None and kind < 1 for kind in groups):
+        raise CannotCompress(f"completion kinds count from 1: {list(groups)}")
     return tuple(item for group in groups.values() for item in group)
 
 
