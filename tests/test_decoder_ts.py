@@ -87,10 +87,18 @@ def generated(method: str) -> list[Any]:
     @settings(max_examples=60, database=None)
     @given(PAYLOADS[method])
     def gather(payload: Any) -> None:
-        out.append(lspz.compress(method, payload, format="compact"))
+        if is_safe(payload):
+            out.append(lspz.compress(method, payload, format="compact"))
 
     gather()
     return out
+
+
+def is_safe(value: Any) -> bool:
+    """Whether JavaScript has all the numbers in JSON: it has no integers beyond 2^53."""
+    if isinstance(value, dict | list):
+        return all(is_safe(child) for child in (value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, int) or abs(value) < 2**52
 
 
 def test_it_reads_every_kind_as_python_does(run_node: Any) -> None:

@@ -4,7 +4,7 @@
 //   const params = decode("textDocument/publishDiagnostics", received);
 //
 // What comes back is standard LSP. Plain LSP comes back as it is. A client that asks for only what changed in diagnostics
-// reads them with a DiagnosticsReceiver.
+// reads them with a DiagnosticsReceiver. Integers beyond 2^53 lose digits, as everywhere in JavaScript.
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type Members = { [name: string]: Json };
