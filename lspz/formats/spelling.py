@@ -88,8 +88,15 @@ def is_enclosed(value: object) -> bool:
 def read(kind: type[Any], value: Mapping[str, Any]) -> Any:
     """The model in a value (JSON), which is an envelope or the kind's compact JSON. Raises DecodeError."""
     check_version(value)
-    if not is_enclosed(value):
-        return kind.from_compact(value)
+    try:
+        return _read_enclosed(kind, value) if is_enclosed(value) else kind.from_compact(value)
+    except DecodeError:
+        raise
+    except ValueError as error:  # a number of more digits than Python reads
+        raise DecodeError("", str(error)) from error
+
+
+def _read_enclosed(kind: type[Any], value: Mapping[str, Any]) -> Any:
     form, text, length = value["format"], value["text"], value.get("length")
     reader = READERS.get(form) if isinstance(form, str) else None
     if reader is None:

@@ -101,9 +101,13 @@ class Talk:
         self.client = RecordingClient(server.settings)
         self.capabilities: Json = {}
 
-    async def start(self, form: str | None, pull: bool) -> None:
-        """Start the server, through lspz unless `form` is None, and open the document."""
-        lspz = [] if form is None else [sys.executable, "-m", "lspz", "--format", form, "--"]
+    async def start(self, form: str | None, pull: bool, declares: bool = False) -> None:
+        """Start the server, through lspz unless `form` is None, and open the document.
+
+        `declares`: the client says that it reads `form`; else lspz's user does.
+        """
+        setting = [] if declares else ["--format", form]
+        lspz = [] if form is None else [sys.executable, "-m", "lspz", *setting, "--"]
         assert self.server.executable is not None
         command = [*lspz, self.server.executable, *self.server.command[1:]]
         environment = {**os.environ, "GOTOOLCHAIN": "local", "LSPZ_FOLD_HOVER": "no"}
@@ -114,13 +118,16 @@ class Talk:
             **CAPABILITIES["textDocument"],
             **({"diagnostic": {"dynamicRegistration": True}} if pull else {}),
         }
+        experimental = CAPABILITIES["experimental"]
+        if form is not None and declares:
+            experimental = {**experimental, "lspz": {"version": 1, "formats": [form]}}
         params = self.client.protocol._converter.structure(
             {
                 "processId": os.getpid(),
                 "rootUri": self.folder.as_uri(),
                 "workspaceFolders": [{"uri": self.folder.as_uri(), "name": "sample"}],
                 "initializationOptions": {**self.server.options, **(self.server.pull_options if pull else {})},
-                "capabilities": {**CAPABILITIES, "textDocument": text_document},
+                "capabilities": {**CAPABILITIES, "textDocument": text_document, "experimental": experimental},
             },
             types.InitializeParams,
         )
@@ -230,10 +237,10 @@ OFFERED = (
 """Where to ask (an attribute of `Server`), the capability that says that one may, and what."""
 
 
-async def session(server: Server, folder: Path, form: str | None, pull: bool) -> Session:
+async def session(server: Server, folder: Path, form: str | None, pull: bool, declares: bool = False) -> Session:
     """Start, open, get diagnostics, ask what the server offers to answer, and leave."""
     talk = Talk(server, folder)
-    await talk.start(form, pull)
+    await talk.start(form, pull, declares)
     pulled = typed = None
     try:
         await talk.ready()
