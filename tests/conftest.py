@@ -1,9 +1,20 @@
-"""Tests that need a real language server say so with `@pytest.mark.server(name)`."""
+"""Tests that need a real language server say so with `@pytest.mark.server(name)`.
+
+Where tiktoken has no cache of its own, the vocabularies are taken from `LSPZ_SHARED` or `../shared`, if they are there.
+"""
+
+import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from .servers import BY_NAME, in_ci
+
+SHARED = Path(os.environ.get("LSPZ_SHARED") or Path(__file__).parents[2] / "shared")
+
+if (SHARED / "tiktoken").is_dir():
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(SHARED / "tiktoken"))
 
 settings.register_profile("usual", deadline=None)
 settings.register_profile("deep", deadline=None, max_examples=10_000)

@@ -3,7 +3,8 @@
 //   import { decode } from "./lspz.ts";
 //   const params = decode("textDocument/publishDiagnostics", received);
 //
-// What comes back is standard LSP. Plain LSP comes back as it is.
+// What comes back is standard LSP. Plain LSP comes back as it is. A client that asks for only what changed in diagnostics
+// reads them with a DiagnosticsReceiver. Integers beyond 2^53 lose digits, as everywhere in JavaScript.
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type Members = { [name: string]: Json };
@@ -13,6 +14,13 @@ export const VERSION = 1;
 
 /** A message cannot be read; the text says where and why. */
 export class DecodeError extends Error {}
+
+/** Only what changed came, and the report before it did not: ask for lspz/original, and the next report is full. */
+export class ReportLost extends Error {
+  constructor(readonly uri: string, reason: string) {
+    super(`${uri}: ${reason}`);
+  }
+}
 
 /** Standard LSP from the params of a notification, or the result of a request, of this method. */
 export function decode(method: string, value: Json): Json {
@@ -151,6 +159,81 @@ function workspace(value: Members): Json {
 function progress(value: Members): Json {
   if (!isMembers(value.value) || !isCompact("workspace/diagnostic", value.value)) return value;
   return { token: value.token, value: decode("workspace/diagnostic", value.value) };
+}
+
+// Only what changed
+
+type Report = { number: number; diagnostics: Members[] | null };
+
+/** Reads diagnostics of which lspz says only what changed: published params, and pulled reports. */
+export class DiagnosticsReceiver {
+  private readonly last = new Map<string, Report>();
+
+  /** The whole params or report. `uri` is the document of a pulled report. Throws ReportLost and DecodeError. */
+  receive(method: string, value: Json, uri = ""): Json {
+    if (!isMembers(value) || value.kind === "unchanged") return value;
+    if (method === "textDocument/publishDiagnostics") uri = typeof value.uri === "string" ? value.uri : "";
+    const key = `${method} ${uri}`;
+    const before = this.last.get(key);
+    const number = (before?.number ?? 0) + 1;
+    try {
+      if ("report" in value && "kept" in value) {
+        const changed = this.apply(before, value, uri);
+        this.last.set(key, { number: integer(value.report, "report"), diagnostics: changed });
+        return whole(value, changed);
+      }
+      const decoded = decode(method, value);
+      const found = decoded === value || !isMembers(decoded) ? null : (decoded.diagnostics ?? decoded.items);
+      const own = typeof value.report === "number" ? value.report : number;
+      this.last.set(key, { number: own, diagnostics: (found as Members[] | null) ?? null });
+      return decoded;
+    } catch (error) {
+      this.last.delete(key);
+      throw error;
+    }
+  }
+
+  private apply(before: Report | undefined, value: Members, uri: string): Members[] {
+    if (typeof value.version === "number" && value.version > VERSION) fail("version", `${value.version} is too new`);
+    if (!before?.diagnostics || before.number !== integer(value.report, "report") - 1) {
+      throw new ReportLost(uri, `report ${value.report} follows one that did not arrive`);
+    }
+    const gone = new Map<string, number>();
+    for (const diagnostic of entries(value, "gone")) {
+      const text = JSON.stringify(diagnostic);
+      gone.set(text, (gone.get(text) ?? 0) + 1);
+    }
+    const moves = list(value.moved ?? [], "moved").map((move, i) => integers(move, `moved[${i}]`));
+    const kept: Members[] = [];
+    for (const diagnostic of before.diagnostics) {
+      const text = JSON.stringify(diagnostic);
+      const left = gone.get(text) ?? 0;
+      if (left > 0) gone.set(text, left - 1);
+      else kept.push(moved(diagnostic, moves));
+    }
+    if (kept.length !== value.kept || [...gone.values()].some((left) => left > 0)) {
+      throw new ReportLost(uri, `${kept.length} diagnostics are kept where ${value.kept} should be`);
+    }
+    return [...kept, ...entries(value, "add")];
+  }
+}
+
+function entries(value: Members, name: string): Members[] {
+  return name in value ? (diagnostics({ diagnostics: value[name] }) as Members[]) : [];
+}
+
+/** A diagnostic whose lines moved: each end by the last move that begins at or above it. */
+function moved(diagnostic: Members, moves: number[][]): Members {
+  if (moves.length === 0) return diagnostic;
+  const at = diagnostic.range as { [end: string]: { line: number; character: number } };
+  const shift = (line: number) => line + (moves.filter(([first]) => first <= line).pop()?.[1] ?? 0);
+  const span: Span = [shift(at.start.line), at.start.character, shift(at.end.line), at.end.character];
+  return { ...diagnostic, range: range(span) };
+}
+
+function whole(value: Members, found: Members[]): Json {
+  if (!("uri" in value)) return full(value, found);
+  return { uri: value.uri, ...("documentVersion" in value ? { version: value.documentVersion } : {}), diagnostics: found };
 }
 
 // Completion

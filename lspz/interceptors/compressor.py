@@ -48,6 +48,11 @@ class Compressor(Interceptor[Any, Any]):
         return msgspec.json.encode(fit(result, self.form, self.limits.max_tokens))
 
 
+def capped(model: C, cap: int) -> C:
+    """The model with at most `cap` rows (0: all)."""
+    return model.first(cap) if cap and model.size > cap else model
+
+
 def fit(model: Cappable, form: str, max_tokens: int) -> Any:
     """The JSON of a model in a form, with as many rows as `max_tokens` tokens hold (0: all). Raises CannotCompress."""
     return spelling.write(fitting(model, form, max_tokens), form)

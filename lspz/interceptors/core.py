@@ -27,11 +27,6 @@ class CoreRange(msgspec.Struct, gc=False):
     start: CorePosition
     end: CorePosition
 
-    @property
-    def span(self) -> tuple[int, int, int, int]:
-        """The range's four numbers."""
-        return (self.start.line, self.start.character, self.end.line, self.end.character)
-
 
 class CoreMarkup(msgspec.Struct, gc=False):
     """Mirrors `MarkupContent`."""

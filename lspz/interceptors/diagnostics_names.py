@@ -88,14 +88,7 @@ def _read_tags(value: Any, path: str) -> tuple[int, ...]:
 
 def write_file(file: CompactFile) -> dict[str, Any]:
     """One file of a report about several. Raises CannotCompress."""
-    out: dict[str, Any] = {"uri": file.uri}
-    if file.version is not None:
-        out["documentVersion"] = file.version
-    if file.result_id is not None:
-        out["resultId"] = file.result_id
-    if file.diagnostics is None:
-        out["kind"] = "unchanged"
-    return {**out, **write_body(file.diagnostics, file.omitted, file.filtered)}
+    return {**file.head(), **write_body(file.diagnostics, file.omitted, file.filtered)}
 
 
 def write_body(entries: Sequence[CompactDiagnostic] | None, omitted: int, filtered: int) -> dict[str, Any]:

@@ -16,11 +16,10 @@ from ..errors import CannotCompress, DecodeError
 from ..formats import VERSION, spelling
 from ..formats.json import count, numbers, optional, typed
 from ..formats.text.lines import Lines, maybe_unquote, write_uri
-from ..formats.text.positions import Span
 from .base import Direction, Settings
-from .compressor import Compressor
+from .compressor import Compressor, capped
 from .core import CorePosition, CoreRange
-from .lsp import DEPRECATED, SYMBOL_KINDS, is_deprecated, lsp_range
+from .lsp import DEPRECATED, SYMBOL_KINDS, is_deprecated, lsp_range, span_of
 from .names import drop_empty, read_kind, read_range, write_range
 from .outline import KINDS, Memories, Symbol, read_line, write_line
 
@@ -270,19 +269,15 @@ def _walk(items: Iterable[Any], depth: int) -> Iterator[tuple[Symbol, str | None
         kind, deprecated = int(item.kind), is_deprecated(item)
         location = getattr(item, "location", None)
         if location is not None:
-            span = _span(location.range)
+            span = span_of(location.range)
             yield Symbol(depth, kind, item.name, span, span[:2], item.container_name or "", deprecated), location.uri
         elif item.range is None or item.selection_range is None:
             raise CannotCompress("a symbol without a range")
         else:
             start: CorePosition = item.selection_range.start
             at = (start.line, start.character)
-            yield Symbol(depth, kind, item.name, _span(item.range), at, item.detail or "", deprecated), None
+            yield Symbol(depth, kind, item.name, span_of(item.range), at, item.detail or "", deprecated), None
             yield from _walk(item.children or (), depth + 1)
-
-
-def _span(range: Any) -> Span:
-    return (range.start.line, range.start.character, range.end.line, range.end.character)
 
 
 @attrs.frozen
@@ -300,9 +295,7 @@ class SymbolsCompressor(Compressor):
         """Return the compact model, cut to the cap. An empty outline stays as it is."""
         if not params:
             return params
-        model = read_symbols(params)
-        cap = self.limits.max_symbols
-        return model.first(cap) if cap and model.size > cap else model
+        return capped(read_symbols(params), self.limits.max_symbols)
 
 
 def create(settings: Settings, form: str) -> SymbolsCompressor | None:

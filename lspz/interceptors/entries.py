@@ -81,6 +81,17 @@ class CompactFile:
     report: int | None = None
     """The number of the report where reports are numbered (formats.md §6)."""
 
+    def head(self) -> dict[str, Any]:
+        """What is said of the file besides its diagnostics, under full names."""
+        out: dict[str, Any] = {"uri": self.uri}
+        if self.version is not None:
+            out["documentVersion"] = self.version
+        if self.result_id is not None:
+            out["resultId"] = self.result_id
+        if self.diagnostics is None:
+            out["kind"] = "unchanged"
+        return out
+
     def to_lsp(self) -> dict[str, Any]:
         """The file's report as LSP's JSON, without its URI and version."""
         out: dict[str, Any] = {"kind": "unchanged" if self.diagnostics is None else "full"}

@@ -23,7 +23,7 @@ from ..formats.text.positions import Span
 from .base import Direction, Settings
 from .compressor import Compressor
 from .core import CoreRange
-from .lsp import lsp_range
+from .lsp import lsp_range, span_of
 
 METHOD = "textDocument/hover"
 
@@ -130,10 +130,9 @@ def read_hover(answer: Any) -> CompactHover:
     """The text of a hover, of lsprotocol's type or the mirror of it: parts are joined by an empty line."""
     contents = answer.contents
     parts = [_markdown(part) for part in (contents if isinstance(contents, list | tuple) else [contents])]
-    span = answer.range
     return CompactHover(
         "\n\n".join(part for part in parts if part),
-        None if span is None else (span.start.line, span.start.character, span.end.line, span.end.character),
+        None if answer.range is None else span_of(answer.range),
     )
 
 

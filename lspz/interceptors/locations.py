@@ -21,7 +21,7 @@ from ..formats.text.positions import Memory, Span, read_positions, take_position
 from .base import Direction, Settings
 from .compressor import Compressor
 from .core import CoreRange
-from .lsp import lsp_range
+from .lsp import lsp_range, span_of
 from .names import read_range, write_range
 
 METHODS = (
@@ -270,18 +270,14 @@ def read_locations(answer: Any) -> CompactLocations:
     for item in answer if isinstance(answer, list | tuple) else [answer] if answer is not None else ():
         link = getattr(item, "target_selection_range", None)
         if link is not None and item.target_uri is not None:
-            selection, target = _span(link), _span(item.target_range)
+            selection, target = span_of(link), span_of(item.target_range)
             place = Place(selection, None if target == selection else target)
             found.setdefault(item.target_uri, []).append(place)
         elif item.range is not None and item.uri is not None:
-            found.setdefault(item.uri, []).append(Place(_span(item.range)))
+            found.setdefault(item.uri, []).append(Place(span_of(item.range)))
         else:
             raise TypeError("a location must have a URI and a range")
     return CompactLocations({uri: _sorted(places) for uri, places in found.items()})
-
-
-def _span(range: Any) -> Span:
-    return (range.start.line, range.start.character, range.end.line, range.end.character)
 
 
 @attrs.frozen

@@ -33,6 +33,12 @@ def lsp_range(span: Span) -> dict[str, Any]:
     return {"start": {"line": a, "character": b}, "end": {"line": c, "character": d}}
 
 
+def span_of(range: Any) -> Span:
+    """The four numbers of a range, of lsprotocol's type or the mirror of it."""
+    start, end = range.start, range.end
+    return (start.line, start.character, end.line, end.character)
+
+
 def is_deprecated(item: Any) -> bool:
     """Whether a symbol or an item says so, in either of LSP's ways."""
-    return bool(item.deprecated or (item.tags and DEPRECATED in item.tags))
+    return bool(getattr(item, "deprecated", False) or (item.tags and DEPRECATED in item.tags))

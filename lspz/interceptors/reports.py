@@ -46,8 +46,28 @@ def size_of(entries: Iterable[CompactDiagnostic] | None) -> int:
     return sum(len(entry.ranges) for entry in entries or ())
 
 
+class _Cut:
+    """What params and a report share: they can be cut short."""
+
+    __slots__ = ()
+
+    diagnostics: tuple[CompactDiagnostic, ...]
+    omitted: int
+
+    @property
+    def size(self) -> int:
+        """How many diagnostics it holds, without those of related documents."""
+        return size_of(self.diagnostics)
+
+    def first(self, count: int) -> Self:
+        """The same with its `count` worst diagnostics, and the others counted as omitted."""
+        entries = first_entries(self.diagnostics, count)
+        omitted = self.omitted + self.size - size_of(entries)
+        return attrs.evolve(self, diagnostics=entries, omitted=omitted)  # type: ignore[misc]
+
+
 @attrs.frozen
-class CompactDiagnosticsParams:
+class CompactDiagnosticsParams(_Cut):
     """`PublishDiagnosticsParams`, grouped."""
 
     uri: str
@@ -72,16 +92,6 @@ class CompactDiagnosticsParams:
         from . import wide
 
         return wide.read_params(self.to_lsp())
-
-    @property
-    def size(self) -> int:
-        """How many diagnostics it holds."""
-        return size_of(self.diagnostics)
-
-    def first(self, count: int) -> Self:
-        """The same with its `count` worst diagnostics, and the others counted as omitted."""
-        entries = first_entries(self.diagnostics, count)
-        return attrs.evolve(self, diagnostics=entries, omitted=self.omitted + self.size - size_of(entries))
 
     def envelope(self) -> dict[str, Any]:
         """What stands beside a text: the URI, so that a client can file it."""
@@ -149,7 +159,7 @@ class CompactDiagnosticsParams:
 
 
 @attrs.frozen
-class CompactDiagnosticReport:
+class CompactDiagnosticReport(_Cut):
     """A full report on one document, grouped: the answer to `textDocument/diagnostic`."""
 
     diagnostics: tuple[CompactDiagnostic, ...]
@@ -169,16 +179,6 @@ class CompactDiagnosticReport:
         from . import wide
 
         return wide.read_full_report(self.to_lsp())
-
-    @property
-    def size(self) -> int:
-        """How many diagnostics it holds, without those of related documents."""
-        return size_of(self.diagnostics)
-
-    def first(self, count: int) -> Self:
-        """The same with its `count` worst diagnostics, and the others counted as omitted."""
-        entries = first_entries(self.diagnostics, count)
-        return attrs.evolve(self, diagnostics=entries, omitted=self.omitted + self.size - size_of(entries))
 
     def envelope(self) -> dict[str, Any]:
         """Nothing: the request says which document it is."""

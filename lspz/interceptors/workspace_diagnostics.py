@@ -75,7 +75,8 @@ class CompactWorkspaceReport:
             number = sum(map(len, places.values()))
             spelled = {name: as_json.write_ranges(sorted(ranges)) for name, ranges in places.items()}
             entries.append(as_json.write_entry(entry, spelled, number, self.letters))
-        return {"version": VERSION, "files": [_compact_file(file) for file in self.files], "diagnostics": entries}
+        files = [{**file.head(), **counts(file.omitted, file.filtered)} for file in self.files]
+        return {"version": VERSION, "files": files, "diagnostics": entries}
 
     @classmethod
     def from_compact(cls, value: Mapping[str, Any]) -> Self:
@@ -129,17 +130,6 @@ class CompactWorkspaceReport:
         while lines.peek() is not None:
             files.append(as_text.read_file(lines))
         return cls(tuple(files))
-
-
-def _compact_file(file: CompactFile) -> dict[str, Any]:
-    out: dict[str, Any] = {"uri": file.uri}
-    if file.version is not None:
-        out["documentVersion"] = file.version
-    if file.result_id is not None:
-        out["resultId"] = file.result_id
-    if file.diagnostics is None:
-        out["kind"] = "unchanged"
-    return {**out, **counts(file.omitted, file.filtered)}
 
 
 def _read_compact_file(value: Any, entries: tuple[CompactDiagnostic, ...], path: str) -> CompactFile:

@@ -18,9 +18,9 @@ from ..formats.json import count, numbers, typed
 from ..formats.text.lines import Lines, common_base, maybe_unquote, quote, read_path, write_path
 from ..formats.text.positions import Memory, Span, read_positions, take_positions, write_positions
 from .base import Direction, Settings
-from .compressor import Compressor
+from .compressor import Compressor, capped
 from .core import CoreRange
-from .lsp import DEPRECATED, SYMBOL_KINDS, lsp_range
+from .lsp import DEPRECATED, SYMBOL_KINDS, is_deprecated, lsp_range, span_of
 from .names import drop_empty, read_kind, read_range, write_range
 
 METHOD = "workspace/symbol"
@@ -284,16 +284,13 @@ def read_symbols(answer: Iterable[Any]) -> CompactWorkspaceSymbols:
 
 def _found(item: Any) -> Found:
     place = getattr(item.location, "range", None)
-    span = None
-    if place is not None:
-        span = (place.start.line, place.start.character, place.end.line, place.end.character)
     return Found(
         item.location.uri,
         item.container_name or "",
         int(item.kind),
         item.name,
-        span,
-        bool(getattr(item, "deprecated", False)) or DEPRECATED in (item.tags or ()),
+        None if place is None else span_of(place),
+        is_deprecated(item),
     )
 
 
@@ -312,9 +309,7 @@ class WorkspaceSymbolsCompressor(Compressor):
         """Return the compact model, cut to the cap. Nothing found stays as it is."""
         if not params:
             return params
-        model = read_symbols(params)
-        cap = self.limits.max_symbols
-        return model.first(cap) if cap and model.size > cap else model
+        return capped(read_symbols(params), self.limits.max_symbols)
 
 
 def create(settings: Settings, form: str) -> WorkspaceSymbolsCompressor | None:

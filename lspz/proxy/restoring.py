@@ -11,6 +11,7 @@ import msgspec
 from ..errors import LspzError
 from ..interceptors import core, diagnostics_json, grouping
 from ..interceptors.entries import Span
+from ..interceptors.lsp import span_of
 
 if TYPE_CHECKING:
     from ..interceptors.strategies import CompressionConfig
@@ -31,7 +32,7 @@ def restore(body: bytes, originals: Originals, strategies: CompressionConfig) ->
     context = msgspec.json.decode(params["context"], type=dict[str, Raw])
     sent = msgspec.json.decode(context["diagnostics"], type=list[Raw])
     uri = msgspec.json.decode(params["textDocument"], type=_Document).uri
-    requested = _span(_decode_range(params["range"]))
+    requested = span_of(_decode_range(params["range"]))
     restored = _Restorer(originals.of(uri), strategies).restore(sent, requested)
     if restored is None:
         return body
@@ -59,10 +60,6 @@ _decode_core = msgspec.json.Decoder(core.CoreDiagnostic).decode
 _decode_range = msgspec.json.Decoder(core.CoreRange).decode
 
 
-def _span(range: Any) -> Span:
-    return (range.start.line, range.start.character, range.end.line, range.end.character)
-
-
 def _touches(span: Span, requested: Span) -> bool:
     return span[:2] <= requested[2:] and requested[:2] <= span[2:]
 
@@ -79,7 +76,7 @@ class _Restorer:
         self._hidden: list[int] = []  # those whose position stands in another's message
         read = _read(raw, strategies)
         for i, d in enumerate(read):
-            self._spans.append(_span(d.range))
+            self._spans.append(span_of(d.range))
             self._plain.setdefault((self._spans[i], _text(d.message)), []).append(i)
         for found in grouping.group(read, strategies, by_source=True):
             if len(found.spans) > 1:
@@ -104,7 +101,7 @@ class _Restorer:
         """The originals that one diagnostic of the client's stands for."""
         if "r" in value and "m" in value:
             return self._find_entry(value, requested)
-        span, message = _span(msgspec.convert(value["range"], core.CoreRange)), value["message"]
+        span, message = span_of(msgspec.convert(value["range"], core.CoreRange)), value["message"]
         text = message if isinstance(message, str) else message["value"]
         if (span, text) in self._folded:
             members = self._folded[span, text]

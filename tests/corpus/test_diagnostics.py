@@ -119,10 +119,8 @@ def test_every_folded_message_is_standard_and_names_every_position(messages: lis
         assert out.get("version") == message.payload.get("version")
 
 
-def test_compact_saves_what_it_should(messages: list[Message], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compact_saves_what_it_should(messages: list[Message]) -> None:
     """Over the whole corpus, and as the median over servers."""
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(ROOT / "tiktoken"))
     before: defaultdict[str, int] = defaultdict(int)
     after: defaultdict[str, int] = defaultdict(int)
     for message in messages:
