@@ -108,10 +108,12 @@ class Increment:
         """Read `to_text`'s text. Raises DecodeError."""
         lines = Lines(text)
         with lines.named():
-            head = as_text.read_file_head(lines.take() or "")
+            beginning = lines.take() or ""
+            head = as_text.read_file_head(beginning)
             if head.kept is None or head.report is None:
                 raise ValueError("does not begin a report on what changed")
-            if (head.version if head.first == "full" else head.result_id) is not None:
+            is_pulled = beginning.startswith("full ")  # a document of that name stands in quotes
+            if (head.version if is_pulled else head.result_id) is not None:
                 raise ValueError("is half of what is pushed, half of what is pulled")
         gone: tuple[CompactDiagnostic, ...] = ()
         new: tuple[CompactDiagnostic, ...] = ()
@@ -128,7 +130,7 @@ class Increment:
             new = as_text.read_groups(lines)
         omitted, filtered = as_text.read_counts(lines)
         lines.end()
-        uri = None if head.first == "full" else head.first
+        uri = None if is_pulled else head.first
         return cls(head.report, uri, head.kept, gone, moved, new, head.version, head.result_id, omitted, filtered)
 
     # compact

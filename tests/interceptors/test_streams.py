@@ -18,6 +18,7 @@ from lspz.interceptors import streams
 from lspz.interceptors.increments import Increment
 
 from .. import keys
+from ..payloads import text, uris
 
 PUBLISH = "textDocument/publishDiagnostics"
 PULL = "textDocument/diagnostic"
@@ -128,6 +129,17 @@ def test_a_pulled_report_is_about_the_document_asked_for() -> None:
     got, _ = pull("file:///a", "3", *items[1:])
     assert got["text"] == 'full "3" #3: 4 kept', "an unchanged report has no number"
     assert receiver.receive(PULL, None, "file:///a") is None
+
+
+def test_a_document_may_be_called_like_a_pulled_report() -> None:
+    """Its name stands in quotes then."""
+    sender, receiver = DiagnosticsSender("text"), DiagnosticsReceiver()
+    items = [diagnostic(line, f"number {line}") for line in range(5)]
+    for version, said in enumerate([items, items[1:]]):
+        sent = params(*said, version=version, uri="full")
+        got = sender.send(PUBLISH, sent)
+        assert says(PUBLISH, receiver.receive(PUBLISH, got)) == says(PUBLISH, sent)
+    assert got["text"].startswith('"full" v1 #2: 4 kept')
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -322,9 +334,7 @@ def test_what_is_remembered_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 LINES = st.integers(0, 30)
-MESSAGES = st.sampled_from(
-    ["a", "unused `x`", "gone", "new", "moved +1 from 2", "omitted 3", "two\nlines", "", " #2: 3 kept"]
-)
+MESSAGES = st.sampled_from(["a", "unused `x`", "gone", "new", "moved +1 from 2", "omitted 3", "two\nlines", ""]) | text
 
 
 @st.composite
@@ -360,23 +370,25 @@ def histories(draw: Any) -> list[tuple[bool, list[Any]]]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@given(history=histories(), pulled=st.booleans())
-def test_what_is_read_is_what_was_sent_or_is_known_to_be_lost(form: str, history: Any, pulled: bool) -> None:
+@given(history=histories(), pulled=st.booleans(), uri=uris)
+def test_what_is_read_is_what_was_sent_or_is_known_to_be_lost(form: str, history: Any, pulled: bool, uri: str) -> None:
     """Over any edits, with reports that get lost: never another list. A client that asks gets a full one next."""
     sender, receiver = DiagnosticsSender(form), DiagnosticsReceiver()
     whole = True
     for arrives, diagnostics in history:
-        method, said = (PULL, {"kind": "full", "items": diagnostics}) if pulled else (PUBLISH, params(*diagnostics))
-        got = sender.send(method, said, URI)
+        method, said = (
+            (PULL, {"kind": "full", "items": diagnostics}) if pulled else (PUBLISH, params(*diagnostics, uri=uri))
+        )
+        got = sender.send(method, said, uri)
         assert len(json.dumps(got)) <= len(json.dumps(said))
         if not arrives:
             whole = False
             continue
         try:
-            back = receiver.receive(method, got, URI)
+            back = receiver.receive(method, got, uri)
         except ReportLost:
             assert not whole
-            sender.forget(URI)
+            sender.forget(uri)
         else:
             member = "items" if pulled else "diagnostics"
             assert counted(back[member]) == counted(said[member])
