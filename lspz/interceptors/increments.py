@@ -42,6 +42,11 @@ class Move(NamedTuple):
     """The first of them, as it was numbered before, from 0; they end where the next move begins."""
     by: int
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether the line is in a document before and after: servers that count below zero are not told by moves."""
+        return min(self.line, self.line + self.by) >= 0
+
 
 @attrs.frozen
 class Increment:
@@ -190,7 +195,7 @@ def _read_moves(text: str) -> tuple[Move, ...]:
 def _in_order(moves: Sequence[Move], path: str) -> tuple[Move, ...]:
     if any(a.line >= b.line for a, b in pairwise(moves)):
         raise DecodeError(path, "the moves must go down the document")
-    if any(min(line, line + by) < 0 for line, by in moves):
+    if not all(move.is_possible for move in moves):
         raise DecodeError(path, "a line cannot move to before the first")
     return tuple(moves)
 
@@ -258,7 +263,7 @@ def _likely_moves(old: Sequence[Row], now: Sequence[Row]) -> tuple[Move, ...]:
         if by != current:
             moves.append(Move(line, by))
             current = by
-    return tuple(moves) if len(moves) <= MAX_RUNS else ()
+    return tuple(moves) if len(moves) <= MAX_RUNS and all(move.is_possible for move in moves) else ()
 
 
 def _lines(rows: Sequence[Row]) -> dict[tuple[Any, ...], list[tuple[int, int]]]:
