@@ -31,7 +31,7 @@ FORMS = ("compact", "toon", "text")
 CASES = [(method, form) for method in PAYLOADS if method not in keys.LOCATIONS[1:] for form in FORMS]
 each = pytest.mark.parametrize(("method", "form"), CASES, ids=[f"{m.split('/')[-1]}-{f}" for m, f in CASES])
 
-few = settings(max_examples=max(settings().max_examples // 8, 1))
+few = settings(max_examples=max(settings().max_examples // 16, 1))
 """There are many cases of each law. `--hypothesis-profile deep` tries a hundred times as much."""
 
 PLAIN = Config(fold_hover=False)
