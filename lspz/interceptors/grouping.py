@@ -124,7 +124,8 @@ def fold(diagnostics: Sequence[Any], strategies: CompressionConfig, limits: Limi
     left_out = [f"{omitted} more not shown"] if omitted else []
     left_out += [f"{filtered} filtered"] if filtered else []
     closing = f" ({', '.join(left_out)})" if left_out else ""
-    return [_folded(found, strategies, closing if found is groups[-1] else "") for found in groups]
+    keep, whole = strategies.kept, strategies.keeps_more
+    return [_folded(found, keep, whole, closing if found is groups[-1] else "") for found in groups]
 
 
 def folded_message(found: Group) -> str:
@@ -136,11 +137,11 @@ def folded_message(found: Group) -> str:
     return f"{found.message} (+{len(others)} more: {places})"
 
 
-def _folded(found: Group, strategies: CompressionConfig, left_out: str) -> Any:
+def _folded(found: Group, keep: frozenset[str] | None, whole: bool, left_out: str) -> Any:
+    """The one diagnostic of a group; `whole`: with members that not every form has a place for, those in `keep`."""
     first, message = make_range(found.spans[0]), folded_message(found) + left_out
-    if not strategies.keeps_more:
+    if not whole:
         return CoreDiagnostic(first, message, found.severity, found.code, found.first.tags)
-    keep = strategies.kept
     kept = {name: v for name, v in _original(found.first).items() if keep is None or name in keep or name == "tags"}
     return {**kept, "range": first, "message": message}
 
