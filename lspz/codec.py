@@ -85,7 +85,7 @@ def compress_files(files: Mapping[str, Sequence[Any]], *, format: str = "text", 
         raise ConfigError(f"format={format!r}: must be one of {', '.join(WRITERS)}")
     reports = [{"uri": uri, "version": None, "kind": "full", "items": found} for uri, found in files.items()]
     compressor = create(config or Config(), format)
-    model = compressor.model(compressor.reader(WORKSPACE)(msgspec.json.encode({"items": reports})))
+    model = compressor.model(WORKSPACE, msgspec.json.encode({"items": reports}))
     return msgspec.json.decode(compressor.writer(WORKSPACE)(attrs.evolve(model, across=True)))
 
 

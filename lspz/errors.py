@@ -7,9 +7,16 @@
     ├── BackendError               the server behind lspz, or the command that starts it
     │   ├── BackendNotFound        the command is not there, or may not be run
     │   ├── BackendDied            it ended while it was needed
-    │   └── BackendRefused         it answered a request of lspz's own with an error
+    │   ├── BackendRefused         it answered a request of lspz's own with an error
+    │   ├── NotOffered             it does not offer what is asked
+    │   └── AnswerTimeout          it has not answered within the limit
     ├── DiagnosticsTimeout         no diagnostics for the open version within the limit
     ├── DocumentNotOpen            a question about a document that was not opened
+    ├── NotReady                   the server is still at work, and half an answer would do harm: ask again
+    ├── PlaceNotFound              a place that is told by its text is not there, or is in several places
+    ├── EditError                  a WorkspaceEdit is not applied, and every file is as it was
+    │   ├── EditRefused            it is no valid edit, or leaves the workspace
+    │   └── EditConflict           versions or files are not those that it was made for: ask again
     ├── NotKept                    the original of a message is asked for, and lspz no longer has it
     ├── ReportLost                 only what changed came, and the report before it did not; names the document
     ├── DecodeError                a compressed message is damaged; names position and reason
@@ -48,12 +55,40 @@ class BackendRefused(BackendError):
         self.code = code
 
 
+class NotOffered(BackendError):
+    """The server does not offer what is asked; the text names the capability."""
+
+
+class AnswerTimeout(BackendError):
+    """The server has not answered within the limit. This says nothing about the answer."""
+
+
+class NotReady(LspzError):
+    """The server is still at work, and what it knows so far is not enough to act on: ask again."""
+
+
+class PlaceNotFound(LspzError):
+    """A place that is told by its text is not in the document, or is in it more than once; the text lists where."""
+
+
 class DiagnosticsTimeout(LspzError):
     """No diagnostics came for the open version of a document within the limit. This says nothing about the file."""
 
 
 class DocumentNotOpen(LspzError):
     """The document must be opened first."""
+
+
+class EditError(LspzError):
+    """A WorkspaceEdit is not applied. Every file is as it was."""
+
+
+class EditRefused(EditError):
+    """It is no valid edit, or it leaves the workspace."""
+
+
+class EditConflict(EditError):
+    """Versions or files are not those that the edit was made for: ask the server again."""
 
 
 class NotKept(LspzError):

@@ -280,23 +280,37 @@ class CompletionCompressor(Compressor):
             return lambda raw: () if (answer := read_list(raw)) is None else RawList(answer, raw)
         return lambda raw: read_list(raw) or ()
 
+    def model(self, method: str, raw: bytes) -> CompactCompletions:
+        """The items, cut to the cap."""
+        return self._model(_list(read_list(raw)))
+
     async def intercept(self, method: str, params: Any, direction: Direction) -> Any:
         """Return the compact model, or a list cut to the cap. An empty list stays as it is."""
-        answer = params.answer if isinstance(params, RawList) else params
-        if not answer:
-            return params
-        if isinstance(answer, Sequence):
-            answer = ListAnswer(items=list(answer))
+        answer = _list(params.answer if isinstance(params, RawList) else params)
         if not answer.items:
             return params
-        cap = self.limits.max_completions
-        left_out = max(len(answer.items) - cap, 0) if cap else 0
         if isinstance(params, RawList):
-            return cut(params.raw, best(answer.items, cap)) if left_out else params
+            left_out = self._left_out(answer)
+            return cut(params.raw, best(answer.items, self.limits.max_completions)) if left_out else params
+        return self._model(answer)
+
+    def _left_out(self, answer: Any) -> int:
+        cap = self.limits.max_completions
+        return max(len(answer.items) - cap, 0) if cap else 0
+
+    def _model(self, answer: Any) -> CompactCompletions:
+        left_out = self._left_out(answer)
         if left_out:
-            kept = [answer.items[i] for i in best(answer.items, cap)]
+            kept = [answer.items[i] for i in best(answer.items, self.limits.max_completions)]
             answer = ListAnswer(items=kept, is_incomplete=True, item_defaults=answer.item_defaults)
         return CompactCompletions(read_items(answer), bool(answer.is_incomplete), omitted=left_out)
+
+
+def _list(answer: Any) -> Any:
+    """The answer as a list with defaults, whichever of LSP's shapes it came in."""
+    if not answer:
+        return ListAnswer(items=[])
+    return ListAnswer(items=list(answer)) if isinstance(answer, Sequence) else answer
 
 
 def create(settings: Settings, form: str) -> CompletionCompressor | None:

@@ -14,7 +14,7 @@ from .base import Interceptor
 from .strategies import Limits
 
 
-class Cappable(spelling.Model, Protocol):
+class Cappable(spelling.Spelled, Protocol):
     """A model that can be cut short."""
 
     @property
@@ -37,6 +37,13 @@ class Compressor(Interceptor[Any, Any]):
     form: str = "compact"
     """A row of `FORMATS`, but `passthrough`."""
     limits: Limits = attrs.field(factory=Limits, kw_only=True)
+
+    def model(self, method: str, raw: bytes) -> Any:
+        """The model of a payload (JSON), cut to its cap; of null and of an empty one a model that is empty.
+
+        Raises CannotCompress for what no model holds, msgspec.MsgspecError for what is not as LSP has it.
+        """
+        raise NotImplementedError
 
     def writer(self, method: str) -> Callable[[Any], bytes]:
         """Write LSP that was folded, or a model in the client's form."""

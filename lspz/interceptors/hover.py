@@ -158,13 +158,20 @@ class HoverCompressor(Compressor):
         """msgspec's."""
         return lambda raw: () if raw == b"null" else _read(raw)
 
+    def model(self, method: str, raw: bytes) -> CompactHover:
+        """The text of a hover, folded where Markdown is folded."""
+        answer = _read(raw)
+        return CompactHover("") if answer is None else self._model(answer)
+
+    def _model(self, answer: Any) -> CompactHover:
+        model = read_hover(answer)
+        return attrs.evolve(model, markdown=fold_markdown(model.markdown)) if self.folds else model
+
     async def intercept(self, method: str, params: Any, direction: Direction) -> Any:
         """Return the compact model, or a hover whose Markdown is folded. Nothing to say stays as it is."""
         if not params:
             return params
-        model = read_hover(params)
-        if self.folds:
-            model = attrs.evolve(model, markdown=fold_markdown(model.markdown))
+        model = self._model(params)
         if self.form != "folded":
             return model
         kind = getattr(params.contents, "kind", "markdown") or "markdown"

@@ -291,6 +291,10 @@ class LocationsCompressor(Compressor):
         """msgspec's."""
         return lambda raw: () if raw in (b"null", b"[]") else _read(raw)
 
+    def model(self, method: str, raw: bytes) -> CompactLocations:
+        """The places, by file."""
+        return read_locations(_read(raw))
+
     async def intercept(self, method: str, params: Any, direction: Direction) -> Any:
         """Return the compact model. Nothing found stays as it is."""
         return read_locations(params) if params else params

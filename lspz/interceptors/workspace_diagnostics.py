@@ -171,10 +171,14 @@ class WorkspaceDiagnosticsCompressor(Compressor):
             return params
         if not any(item.items for item in report.items):
             return params
-        result = self._fold(report) if self.form == "folded" else self.model(report)
+        result = self._fold(report) if self.form == "folded" else self.model_of(report)
         return ReportProgress(params.token, result) if isinstance(params, ReportProgress) else result
 
-    def model(self, report: Any) -> CompactWorkspaceReport:
+    def model(self, method: str, raw: bytes) -> CompactWorkspaceReport:
+        """The report on many files."""
+        return self.model_of(core.read_workspace(raw, self.strategies.keeps_more))
+
+    def model_of(self, report: Any) -> CompactWorkspaceReport:
         """The model of a report, of lsprotocol's type or the mirror of it. Raises CannotCompress."""
         files = []
         for item in report.items:

@@ -305,6 +305,10 @@ class WorkspaceSymbolsCompressor(Compressor):
         """msgspec's."""
         return lambda raw: _read(raw) or ()
 
+    def model(self, method: str, raw: bytes) -> CompactWorkspaceSymbols:
+        """The symbols, cut to the cap."""
+        return capped(read_symbols(_read(raw) or ()), self.limits.max_symbols)
+
     async def intercept(self, method: str, params: Any, direction: Direction) -> Any:
         """Return the compact model, cut to the cap. Nothing found stays as it is."""
         if not params:

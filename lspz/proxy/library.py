@@ -19,6 +19,7 @@ from pygls.uris import to_fs_path
 
 from .._version import __version__
 from ..config import Config
+from ..config.servers import builtin_servers
 from ..errors import BackendDied, BackendRefused, DiagnosticsTimeout, DocumentNotOpen
 from ..interceptors.grouping import compact
 from ..interceptors.reports import CompactDiagnosticReport, CompactDiagnosticsParams
@@ -47,29 +48,6 @@ _ASK_AGAIN = (types.LSPErrorCodes.ServerCancelled, types.LSPErrorCodes.ContentMo
 
 STOP_LIMIT = 5.0
 """Seconds a server has to answer `shutdown`."""
-
-LANGUAGES = {
-    ".c": "c",
-    ".cc": "cpp",
-    ".cpp": "cpp",
-    ".css": "css",
-    ".go": "go",
-    ".h": "c",
-    ".html": "html",
-    ".java": "java",
-    ".js": "javascript",
-    ".json": "json",
-    ".jsx": "javascriptreact",
-    ".py": "python",
-    ".pyi": "python",
-    ".rs": "rust",
-    ".sh": "shellscript",
-    ".ts": "typescript",
-    ".tsx": "typescriptreact",
-    ".yaml": "yaml",
-    ".yml": "yaml",
-}
-"""LSP's language id by a file's ending; other endings are their own language id."""
 
 
 @attrs.define
@@ -158,8 +136,8 @@ class Proxy:
             text = await asyncio.to_thread(Path(path).read_text, encoding="utf-8")
         known = self._documents.get(uri_key(uri))
         if known is None:
-            ending = os.path.splitext(urlsplit(uri).path)[1]
-            item = types.TextDocumentItem(uri, language or LANGUAGES.get(ending, ending[1:] or "plaintext"), 1, text)
+            language = language or builtin_servers().language_of(urlsplit(uri).path)
+            item = types.TextDocumentItem(uri, language, 1, text)
             self._documents[uri_key(uri)] = _Document(1)
             self._client.text_document_did_open(types.DidOpenTextDocumentParams(item))
             return

