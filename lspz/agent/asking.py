@@ -63,6 +63,7 @@ class Asking:
         session: ServerSession,
         models: Models,
         patience: Patience,
+        until: float,
         document: Document | None,
         open_text: Callable[[Path], str | None],
     ) -> None:
@@ -72,7 +73,7 @@ class Asking:
         self._document = document
         self._open_text = open_text
         self._clock = asyncio.get_running_loop().time
-        self.until = self._clock() + patience.limit
+        self.until = until
         self._texts: dict[str, Text | None] = {}
 
     @property

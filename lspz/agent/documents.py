@@ -1,19 +1,28 @@
-"""The documents that a server is told of, and whether they are what is on disk."""
+"""The documents that a server is told of: what each holds, which version the server knows, what it said about it."""
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from ..errors import DocumentNotOpen
+from ..wire.uris import uri_key
 from .freshness import Habits, Judge
+from .locators import File, path_of
+from .session import ServerSession
 from .text import Text, decode_file
 
 RACY = 0.1
 """Seconds. A file that was written so shortly before it was read may be written again without a change of its time."""
+
+OPEN_LIMIT = 64
+"""Documents that are open at a server because something was asked about them; those asked about longest ago are
+closed."""
 
 Stamp = tuple[int, int, int, int]
 """When a file was written, how long it is, and which file it is."""
@@ -35,6 +44,10 @@ class Document:
     """What the file was when it was read; None where the text is the caller's own, and not that of the file."""
     told: int | None = None
     """The version that the server knows; None where it does not know the document."""
+    held: bool = False
+    """Whether the caller opened it, and it stays open until the caller closes it."""
+    asking: int = 0
+    """How many questions about it are on their way."""
     judge: Judge = attrs.field(factory=Judge)
     published: list[Any] = attrs.field(factory=list)
     """What the server published for this version (JSON)."""
@@ -54,11 +67,30 @@ class Document:
         self.text = text
         self.version += 1
 
-    def forget(self, habits: Habits) -> None:
-        """A server begins that knows nothing yet."""
-        self.told = None
-        self.judge = Judge(habits)
-        self.published, self.pulled, self.result_id = [], [], None
+    def refresh(self) -> None:
+        """Take over what is on disk, unless it is what was read, or the text is the caller's own. Raises OSError."""
+        if self.stamp is None or stamp_of(self.path) == self.stamp:
+            return
+        text, self.stamp = read(self.path)
+        if text != self.text:
+            self.change(text)
+
+    def save(self) -> None:
+        """Write the text to the file, in the encoding and with the permissions that the file has. Raises OSError."""
+        encoding = decode_file(self.path.read_bytes() if self.path.exists() else b"")[1]
+        self.path.write_bytes(encoding.encode(self.text))
+        self.stamp = stamp_of(self.path)
+
+    def said(self) -> list[Any]:
+        """The diagnostics of this version (JSON), those that came on both ways once."""
+        if not (self.pulled and self.published):
+            return [*self.pulled, *self.published]
+        known = [_identity(diagnostic) for diagnostic in self.pulled]
+        return [*self.pulled, *(d for d in self.published if _identity(d) not in known)]
+
+
+def _identity(diagnostic: Any) -> tuple[Any, ...]:
+    return tuple(diagnostic.get(name) for name in ("range", "message", "code", "severity"))
 
 
 def read(path: Path) -> tuple[str, Stamp]:
@@ -77,29 +109,161 @@ def stamp_of(path: Path) -> Stamp:
     return (found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
 
 
-def refresh(document: Document) -> bool:
-    """Take over what is on disk, if it is not what was read; return whether it was. Raises OSError.
+class Documents:
+    """All documents of one server, in the order in which they were last asked about."""
 
-    A document that holds the caller's own text stays as it is.
-    """
-    if document.stamp is None or stamp_of(document.path) == document.stamp:
-        return False
-    text, document.stamp = read(document.path)
-    if text == document.text:
-        return False
-    document.change(text)
-    return True
+    def __init__(self, root: Path, language_of: Callable[[Path], str]) -> None:
+        self.habits = Habits()
+        self.elsewhere: dict[str, tuple[str, list[Any]]] = {}
+        """What the server published for documents that are not open: URI and diagnostics (JSON), by key."""
+        self.last_published = 0.0
+        self._root = root
+        self._language_of = language_of
+        self._by_key: dict[str, Document] = {}
 
+    def __iter__(self) -> Iterator[Document]:
+        return iter(tuple(self._by_key.values()))
 
-def save(document: Document) -> None:
-    """Write a document's text to its file, in the encoding and with the permissions that the file has. Raises OSError."""
-    encoding = decode_file(document.path.read_bytes() if document.path.exists() else b"")[1]
-    document.path.write_bytes(encoding.encode(document.text))
-    document.stamp = stamp_of(document.path)
+    def path(self, file: File) -> Path:
+        """The path that a file is known under: links in the folders above the workspace's root are followed.
 
+        Raises PlaceNotFound for what is no file.
+        """
+        path = Path(os.path.abspath(path_of(file, self._root)))
+        return path if path.is_relative_to(self._root) else path.parent.resolve() / path.name
 
-def known(documents: dict[str, Document], key: str, name: object) -> Document:
-    """The document under a key. Raises DocumentNotOpen."""
-    if key not in documents:
-        raise DocumentNotOpen(f"{name}: open it first")
-    return documents[key]
+    def find(self, file: File) -> Document | None:
+        """A document that is open."""
+        return self._by_key.get(uri_key(self.path(file).as_uri()))
+
+    def known(self, file: File) -> Document:
+        """A document that is open. Raises DocumentNotOpen."""
+        document = self.find(file)
+        if document is None:
+            raise DocumentNotOpen(f"{file}: open it first")
+        return document
+
+    def have(self, file: File, text: str | None = None) -> Document:
+        """A document, opened if it is not; `text` is what it holds, and not what the file does. Raises OSError."""
+        path = self.path(file)
+        uri = path.as_uri()
+        document = self._by_key.pop(uri_key(uri), None)
+        if document is None:
+            held, stamp = read(path) if text is None else (text, None)
+            document = Document(path, uri, self._language_of(path), held, stamp=stamp)
+            document.judge = Judge(self.habits)
+        elif text is not None:
+            document.stamp = None
+            if text != document.text:
+                document.change(text)
+        self._by_key[uri_key(uri)] = document
+        return document
+
+    def sync(self, session: ServerSession, asked: Document | None = None) -> bool:
+        """Tell the server what changed since it was last told, on disk or by the caller; return whether anything did.
+
+        Raises OSError where the file of the document that is asked about cannot be read.
+        """
+        edited: list[Document] = []
+        is_first = all(document.told is None for document in self._by_key.values())
+        for document in self:
+            try:
+                document.refresh()
+            except FileNotFoundError:
+                self.close(document, session)
+                if document is asked:
+                    raise
+                edited.append(document)
+                continue
+            except OSError:
+                if document is asked:
+                    raise
+            if document.told != document.version:
+                if document.told is not None or document.stamp is None:
+                    edited.append(document)
+                self._tell(document, session)
+                if is_first:
+                    session.stir()
+        if edited:
+            self.disturb(session.now, edited)
+        self._close_some(session)
+        return bool(edited)
+
+    def _tell(self, document: Document, session: ServerSession) -> None:
+        identifier = {"uri": document.uri, "version": document.version}
+        if document.told is None:
+            item = {**identifier, "languageId": document.language, "text": document.text}
+            session.notify("textDocument/didOpen", {"textDocument": item})
+        else:
+            changes = [{"text": document.text}]
+            session.notify("textDocument/didChange", {"textDocument": identifier, "contentChanges": changes})
+            if document.stamp is not None:
+                self.saved(document, session)
+        document.told = document.version
+        document.judge.opened(document.version, session.now)
+        document.published, document.pulled, document.result_id = [], [], None
+
+    def saved(self, document: Document, session: ServerSession) -> None:
+        """Tell a server that wants to know that the document was saved."""
+        options = session.sync.get("save")
+        if options is None or options is False:
+            options = session.registered("textDocument/didSave")
+        if options is not None:
+            params: dict[str, Any] = {"textDocument": {"uri": document.uri}}
+            if isinstance(options, dict) and options.get("includeText"):
+                params["text"] = document.text
+            session.notify("textDocument/didSave", params)
+
+    def close(self, document: Document, session: ServerSession | None) -> None:
+        """Forget a document, and tell the server that it is closed."""
+        self._by_key.pop(uri_key(document.uri), None)
+        if document.told is not None and session is not None:
+            session.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+        if document.published and document.stamp is not None:
+            self.elsewhere[uri_key(document.uri)] = (document.uri, document.published)
+        document.told = None
+        document.judge.closed()
+
+    def _close_some(self, session: ServerSession) -> None:
+        passing = [document for document in self if not document.held]
+        for document in passing[: max(len(passing) - OPEN_LIMIT, 0)]:
+            if not document.asking:
+                self.close(document, session)
+
+    def disturb(self, at: float, besides: list[Document] | None = None) -> None:
+        """Something changed that may change what is said about every document, but for some."""
+        for document in self:
+            if document not in (besides or ()):
+                document.judge.disturbed(at)
+
+    def outdated(self, at: float) -> None:
+        """What the server answered so far may be wrong by now."""
+        for document in self:
+            document.judge.outdated(at)
+
+    def forget(self) -> None:
+        """A server begins that knows nothing yet."""
+        self.habits = Habits()
+        self.elsewhere.clear()
+        for document in self:
+            document.told = None
+            document.judge = Judge(self.habits)
+            document.published, document.pulled, document.result_id = [], [], None
+
+    def died(self, reason: str) -> None:
+        """The server is gone."""
+        for document in self:
+            document.judge.died(reason)
+
+    def take_published(self, params: Any, at: float) -> None:
+        """Take what a server published; what it says about another version than it was told of last is dropped."""
+        self.last_published = at
+        uri, diagnostics, version = params["uri"], params["diagnostics"], params.get("version")
+        document = self._by_key.get(uri_key(uri))
+        if document is not None:
+            if document.judge.published(version, len(diagnostics), at):
+                document.published = diagnostics
+        elif diagnostics:
+            self.elsewhere[uri_key(uri)] = (uri, diagnostics)
+        else:
+            self.elsewhere.pop(uri_key(uri), None)

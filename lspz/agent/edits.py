@@ -162,6 +162,15 @@ def _operations(edit: Mapping[str, Any]) -> Iterable[_Operation]:
         raise EditRefused(f"no WorkspaceEdit: {error}") from error
 
 
+def touched(edit: Mapping[str, Any]) -> set[str]:
+    """The URIs of all files that an edit speaks of. Raises EditRefused."""
+    found: set[str] = set()
+    for operation in _operations(edit):
+        document = operation.members.get("textDocument") or {}
+        found |= {uri for uri in (document.get("uri"), *map(operation.members.get, ("uri", "oldUri", "newUri"))) if uri}
+    return found
+
+
 class _Tree:
     """The files below a folder as they would be."""
 

@@ -161,9 +161,19 @@ class Judge:
 
     # what is known
 
-    def at(self, now: float, busy: str | None = None, idle_since: float = 0.0, patience: Patience | None = None) -> (
-        Freshness
-    ):
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether what a server that names no versions publishes may be about the text before the last edit."""
+        return not self._processed and not self._habits.names_versions
+
+    @property
+    def is_pulled(self) -> bool:
+        """Whether the server answered about the document as it is."""
+        return self._pulled is not None
+
+    def at(
+        self, now: float, busy: str | None = None, idle_since: float = 0.0, patience: Patience | None = None
+    ) -> Freshness:
         """What is known at a time. `busy` is what the server says it is at work with; it has been idle since."""
         if self._gone is not None:
             return Unavailable(self._gone)

@@ -1,4 +1,4 @@
-"""A list that has no compact form of its own: signatures, calls, code actions. Rows of plain values, a line for each."""
+"""A list that has no compact form of its own: signatures, calls, code actions. Rows of plain values, a line each."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ class Listing:
     def first(self, count: int) -> Self:
         """The same with its first `count` rows, and the others counted as omitted."""
         left_out = max(self.size - count, 0)
-        return attrs.evolve(
-            self, rows=self.rows[:count], lines=self.lines[:count], omitted=self.omitted + left_out
-        )
+        return attrs.evolve(self, rows=self.rows[:count], lines=self.lines[:count], omitted=self.omitted + left_out)
 
     def envelope(self) -> dict[str, Any]:
         """Nothing."""

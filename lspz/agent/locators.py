@@ -84,8 +84,7 @@ class At:
         whole = [span for span in found if span == _stripped(document, document.place(span[0]).line)]
         found = whole or found
         if line is not None and found:
-            nearest = min(found, key=lambda span: abs(document.place(span[0]).line - line))
-            return nearest
+            return min(found, key=lambda span: abs(document.place(span[0]).line - line))
         return self._only(document, found, f"the text {wanted!r}")
 
     def _find_symbol(self, document: Text, start: int, end: int) -> int:
@@ -106,8 +105,9 @@ class At:
             first = 1 if self.one_based else 0
             lines = [str(document.place(start).line + first) for start, _ in found]
             more = f" and {len(lines) - LISTED} more" if len(lines) > LISTED else ""
-            raise PlaceNotFound(f"{self.file}: {what} is in it {len(lines)} times: say which line: "
-                                f"{', '.join(lines[:LISTED])}{more}")
+            raise PlaceNotFound(
+                f"{self.file}: {what} is in it {len(lines)} times: say which line: {', '.join(lines[:LISTED])}{more}"
+            )
         return found[0]
 
 

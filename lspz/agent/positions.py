@@ -55,7 +55,5 @@ def _place(place: Place, uri: str, respan: Respan) -> Place:
     return Place(respan(uri, place.range), target)
 
 
-def _entries(
-    entries: tuple[CompactDiagnostic, ...], uri: str, respan: Respan
-) -> tuple[CompactDiagnostic, ...]:
+def _entries(entries: tuple[CompactDiagnostic, ...], uri: str, respan: Respan) -> tuple[CompactDiagnostic, ...]:
     return tuple(attrs.evolve(entry, ranges=tuple(respan(uri, span) for span in entry.ranges)) for entry in entries)

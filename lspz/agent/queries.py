@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import attrs
 import msgspec
@@ -13,6 +13,7 @@ from ..interceptors.lsp import SYMBOL_KINDS
 from .asking import Asking
 from .listings import Listing
 from .locators import At, File
+from .options import AgentOptions
 from .results import (
     Answer,
     CodeAction,
@@ -66,6 +67,10 @@ class Query(Generic[R]):
         """Ask. Raises BackendRefused, BackendDied, AnswerTimeout, PlaceNotFound."""
         raise NotImplementedError
 
+    def of(self, file: File) -> Self:
+        """The same question, the document named in another way."""
+        return attrs.evolve(self, file=file)  # type: ignore[misc]
+
 
 @attrs.frozen
 class Plain(Query[R]):
@@ -96,7 +101,7 @@ class Plain(Query[R]):
 class SignatureQuery(Query[Listed]):
     """The signatures of the call at a place."""
 
-    row: ClassVar[Row[Any]] = SIGNATURES
+    row: Row[Any] = attrs.field(default=SIGNATURES, init=False)
     file: File
     at: At
 
@@ -133,7 +138,7 @@ def _prose(documentation: Any) -> str:
 class CallsQuery(Query[Listed]):
     """Who calls what stands at a place, or whom it calls."""
 
-    row: ClassVar[Row[Any]] = CALLS
+    row: Row[Any] = attrs.field(default=CALLS, init=False)
     file: File
     at: At
     incoming: bool
@@ -171,26 +176,24 @@ def _start(asking: Asking, uri: str, range: Mapping[str, Any]) -> tuple[int, int
 class ActionsQuery(Query[CodeActions]):
     """What can be done at a place."""
 
-    row: ClassVar[Row[Any]] = ACTIONS
+    row: Row[Any] = attrs.field(default=ACTIONS, init=False)
     file: File
     at: At
     end: At | None
     only: tuple[str, ...]
-    diagnostics: tuple[Any, ...]
-    """What is wrong in the document (JSON, as the server counts); what touches the range goes along."""
 
     async def run(self, asking: Asking) -> CodeActions:
         """Ask."""
         span = asking.range(self.at, self.end)
-        context: dict[str, Any] = {"diagnostics": [d for d in self.diagnostics if _touch(d["range"], span)]}
+        context: dict[str, Any] = {"diagnostics": [d for d in asking.document.said() if _touch(d["range"], span)]}
         if self.only:
             context["only"] = list(self.only)
         params = {"textDocument": asking.identifier, "range": span, "context": context}
         raw, busy = await asking.answer(self.row.method, params, False)
-        server = asking.session.options.server.name
-        actions = tuple(_action(value, server) for value in msgspec.json.decode(raw) or ())
+        options = asking.session.options
+        actions = tuple(_action(value, options) for value in msgspec.json.decode(raw) or ())
         listed = _listed(asking, "actions", [_row(a) for a in actions], [_line(a) for a in actions], raw, busy)
-        return CodeActions(state=listed.state, model=listed.model, raw=raw, server=server, actions=actions)
+        return CodeActions(state=listed.state, model=listed.model, raw=raw, server=listed.server, actions=actions)
 
 
 def _touch(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
@@ -200,9 +203,16 @@ def _touch(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     return key(a["start"]) <= key(b["end"]) and key(b["start"]) <= key(a["end"])
 
 
-def _action(value: Mapping[str, Any], server: str) -> CodeAction:
-    disabled = (value.get("disabled") or {}).get("reason", "")
-    return CodeAction(value["title"], value.get("kind") or "", bool(value.get("isPreferred")), disabled, value, server)
+def _action(value: Mapping[str, Any], options: AgentOptions) -> CodeAction:
+    return CodeAction(
+        title=value["title"],
+        kind=value.get("kind") or "",
+        preferred=bool(value.get("isPreferred")),
+        disabled=(value.get("disabled") or {}).get("reason", ""),
+        lsp=value,
+        server=options.server.name,
+        root=options.root,
+    )
 
 
 def _row(action: CodeAction) -> dict[str, Any]:
@@ -223,9 +233,7 @@ def _listed(
     asking: Asking, name: str, rows: Iterable[Mapping[str, Any]], lines: Iterable[str], raw: bytes, busy: str | None
 ) -> Listed:
     model = Listing(name, tuple(rows), tuple(lines))
-    return Listed(
-        state=asking.state(model.size, busy), model=model, raw=raw, server=asking.session.options.server.name
-    )
+    return Listed(state=asking.state(model.size, busy), model=model, raw=raw, server=asking.session.options.server.name)
 
 
 @attrs.frozen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
@@ -37,8 +38,8 @@ class Answer(Generic[M]):
     """What a server answered, and how far that can be relied on."""
 
     state: Freshness
-    """`Fresh`: it is about the documents as they are. `Pending`: the server was still at work, ask again. `Unavailable`:
-    the server will not say."""
+    """`Fresh`: it is about the documents as they are. `Pending`: the server was still at work, ask again.
+    `Unavailable`: the server will not say."""
     model: M | None
     """What lspz read of it; None where the server said something that LSP does not have, which is in `raw`."""
     raw: bytes = attrs.field(default=b"null", repr=False)
@@ -192,7 +193,13 @@ class Diagnostics(Answer[CompactDiagnosticsParams]):
         """All of them, as lsprotocol has them."""
         from ..interceptors import wide
 
-        return [wide.read_diagnostic(value) for value in self.lsp]
+        return [wide.read_diagnostic(value) for value in self.said]
+
+    @property
+    def said(self) -> list[Any]:
+        """All of them, as the server sent them (JSON)."""
+        found: list[Any] = (self.lsp or {}).get("diagnostics", [])
+        return found
 
 
 @attrs.frozen(kw_only=True)
@@ -236,7 +243,10 @@ class CodeAction:
     """Why it cannot be done now; empty where it can."""
     lsp: Mapping[str, Any] = attrs.field(repr=False)
     """The `CodeAction` or `Command`, as the server sent it."""
-    server: str = ""
+    server: str
+    """The server's name."""
+    root: Path
+    """The folder of the server's project."""
 
 
 @attrs.frozen(kw_only=True)

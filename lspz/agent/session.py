@@ -1,5 +1,4 @@
-"""One life of a language server: started, initialized, listened to, ended. lspz is its client and answers its questions.
-"""
+"""One life of a language server, from its start to its end. lspz is its client, and answers what it asks."""
 
 from __future__ import annotations
 
@@ -18,12 +17,14 @@ from ..proxy.connection import EXIT_GRACE, BackendConnection
 from ..transports.waiting import happens
 from .capabilities import capabilities
 from .endpoint import Endpoint, Handler
-from .freshness import Habits
-from .options import START_LIMIT, AgentOptions
+from .options import AgentOptions
 from .text import ENCODINGS, UTF16
 from .work import Signal, Work
 
 log = logging.getLogger("lspz.agent")
+
+START_LIMIT = 60.0
+"""Seconds a server has to answer `initialize`, at the least; large ones load a project first."""
 
 STOP_LIMIT = 2.0
 """Seconds a server has to answer `shutdown` before it is told to exit all the same."""
@@ -50,6 +51,9 @@ class Owner(Protocol):
     def watches(self, watchers: list[Any]) -> None:
         """The server wants to hear of changes of files that fit these `FileSystemWatcher`s."""
 
+    def died(self, reason: str) -> None:
+        """The server has ended, or was stopped."""
+
 
 class ServerSession:
     """A server from its start to its end.
@@ -57,9 +61,8 @@ class ServerSession:
     `changed` fires whenever something happens that may let a waiting question go on.
     """
 
-    def __init__(self, options: AgentOptions, owner: Owner, habits: Habits) -> None:
+    def __init__(self, options: AgentOptions, owner: Owner) -> None:
         self.options = options
-        self.habits = habits
         self.changed = Signal()
         self.capabilities: dict[str, Any] = {}
         self.encoding = UTF16
@@ -112,7 +115,7 @@ class ServerSession:
         self.notify("initialized", {})
         if options.server.settings:
             self.notify("workspace/didChangeConfiguration", {"settings": options.server.settings})
-        self.stirred = self._clock()
+        self.stir()
 
     def _introduction(self) -> dict[str, Any]:
         root, server = self.options.root, self.options.server
@@ -149,6 +152,7 @@ class ServerSession:
     def _end(self, reason: str) -> None:
         if self.died is None:
             self.died = reason
+            self._owner.died(reason)
         if self._endpoint is not None:
             self._endpoint.fail(self.died)
         self.changed.fire()
@@ -208,6 +212,10 @@ class ServerSession:
         static = self.capabilities.get(name)
         if static is not None and static is not False:
             return static if static is not True else {}
+        return self.registered(method)
+
+    def registered(self, method: str) -> Any:
+        """The options under which the server registered a method; None where it did not."""
         return next((options or {} for known, options in self._registered.values() if known == method), None)
 
     def check(self, name: str, method: str) -> None:
@@ -222,6 +230,15 @@ class ServerSession:
         if isinstance(told, int):
             return {"openClose": True, "change": told, "save": {}}
         return told or {}
+
+    @property
+    def now(self) -> float:
+        """Seconds of the loop's clock."""
+        return self._clock()
+
+    def stir(self) -> None:
+        """It was given a reason to begin work."""
+        self.stirred = self._clock()
 
     @property
     def is_stirred(self) -> bool:

@@ -77,14 +77,34 @@ class ServerTable:
 
     def language_of(self, path: str | PurePath) -> str:
         """LSP's language id of a file: by its name, by its ending, else the ending itself, or `plaintext`."""
+        return self._known_language(path) or PurePath(path).suffix.lower()[1:] or PLAIN
+
+    def language_for(self, path: str | PurePath, server: Server) -> str:
+        """The same as a server is told it: of a file whose name says nothing it is the server's own, if that is one."""
+        own = server.languages[0] if len(server.languages) == 1 else None
+        return self._known_language(path) or own or self.language_of(path)
+
+    def _known_language(self, path: str | PurePath) -> str | None:
         name, ending = PurePath(path).name, PurePath(path).suffix.lower()
         by_name = _by_name(tuple(self.languages.items()))
-        return by_name.get(name) or by_name.get(ending) or ending[1:] or PLAIN
+        return by_name.get(name) or by_name.get(ending)
 
     def servers_for(self, path: str | PurePath) -> tuple[Server, ...]:
         """The servers that are used for a file, as the table has them in order. None is an empty tuple."""
         language = self.language_of(path)
         return tuple(server for server in self.servers.values() if server.default and language in server.languages)
+
+    def named(self, name: str) -> Server:
+        """A server by its name. Raises ConfigError."""
+        if name not in self.servers:
+            raise ConfigError(f"server={name!r}: must be one of {', '.join(self.servers)}")
+        return self.servers[name]
+
+    def limited_to(self, names: Iterable[str] | None) -> ServerTable:
+        """The table with these servers alone, each used for its languages. Raises ConfigError."""
+        if names is None:
+            return self
+        return ServerTable({name: attrs.evolve(self.named(name), default=True) for name in names}, self.languages)
 
     def with_program(self, program: str) -> Server | None:
         """The server whose command begins with this program."""

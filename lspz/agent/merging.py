@@ -1,0 +1,158 @@
+"""Answers of several servers as one: what each said stays together, under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import attrs
+import msgspec
+
+from ..tokens import count_tokens
+from .freshness import Fresh, Freshness, Pending, Unavailable
+from .listings import Listing
+from .results import (
+    Answer,
+    CodeActions,
+    Diagnostics,
+    WorkspaceDiagnostics,
+    WorkspaceSymbols,
+)
+
+A = TypeVar("A", bound=Answer[Any])
+
+
+class _Sectioned(Answer[Any]):
+    """Renders its parts one after the other, each under its server's name."""
+
+    parts: tuple[Answer[Any], ...]
+
+    def text(self, max_tokens: int = 0) -> str:
+        """What each server said, after its name."""
+        return self._sections(lambda part, most: part.text(most), max_tokens)
+
+    def toon(self, max_tokens: int = 0) -> str:
+        """What each server said, after its name."""
+        return self._sections(lambda part, most: part.toon(most), max_tokens)
+
+    def compact(self, max_tokens: int = 0) -> dict[str, Any]:
+        """What each server said, under its name."""
+        most = max_tokens // len(self.parts)
+        return {"servers": {part.server: part.compact(most) for part in self.parts}}
+
+    def tokens(self, form: str = "text") -> Any:
+        """How many tokens it has in a form: `text`, `toon` or `compact`."""
+        written = {"text": self.text, "toon": self.toon, "compact": self.compact}[form]()
+        return count_tokens(written if isinstance(written, str) else msgspec.json.encode(written).decode())
+
+    def _sections(self, write: Callable[[Answer[Any], int], str], max_tokens: int) -> str:
+        told = [part for part in self.parts if part.count or part.note is not None]
+        if not told:
+            return write(self.parts[0], max_tokens)
+        out: list[str] = []
+        for number, part in enumerate(told):
+            most = 0
+            if max_tokens:
+                left = max_tokens - (count_tokens("\n".join(out)).tokens if out else 0)
+                most = max(left // (len(told) - number) - count_tokens(f"{part.server}:\n").tokens, 1)
+            out.append(f"{part.server}:\n{write(part, most)}")
+        return "\n".join(out)
+
+
+@attrs.frozen(kw_only=True)
+class MergedDiagnostics(_Sectioned, Diagnostics):
+    """What several servers find wrong in a document."""
+
+    parts: tuple[Diagnostics, ...]
+    """What each found."""
+
+
+@attrs.frozen(kw_only=True)
+class MergedWorkspaceDiagnostics(_Sectioned, WorkspaceDiagnostics):
+    """What several servers find wrong in a workspace."""
+
+    parts: tuple[WorkspaceDiagnostics, ...]
+    """What each found."""
+
+
+def merged_diagnostics(parts: Sequence[Diagnostics]) -> Diagnostics:
+    """One answer about a document; that of one server as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    models = [part.model for part in parts if part.model is not None]
+    model = None
+    if models:
+        model = attrs.evolve(
+            models[0],
+            diagnostics=tuple(entry for model in models for entry in model.diagnostics),
+            omitted=sum(model.omitted for model in models),
+            filtered=sum(model.filtered for model in models),
+        )
+    said = [{"source": part.server, **diagnostic} for part in parts for diagnostic in part.said]
+    return MergedDiagnostics(
+        state=_state(parts),
+        model=model,
+        raw=msgspec.json.encode({"uri": parts[0].uri, "diagnostics": said}),
+        server=_servers(parts),
+        uri=parts[0].uri,
+        parts=tuple(parts),
+    )
+
+
+def merged_workspace(parts: Sequence[WorkspaceDiagnostics]) -> WorkspaceDiagnostics:
+    """One answer about a workspace."""
+    if len(parts) == 1:
+        return parts[0]
+    models = [part.model for part in parts if part.model is not None]
+    model = attrs.evolve(models[0], files=tuple(file for m in models for file in m.files)) if models else None
+    items = [item for part in parts for item in (part.lsp or {}).get("items", ())]
+    return MergedWorkspaceDiagnostics(
+        state=_state(parts),
+        model=model,
+        raw=msgspec.json.encode({"items": items}),
+        server=_servers(parts),
+        parts=tuple(parts),
+    )
+
+
+def merged_symbols(parts: Sequence[WorkspaceSymbols]) -> WorkspaceSymbols:
+    """One answer to a search for symbols."""
+    if len(parts) == 1:
+        return parts[0]
+    models = [part.model for part in parts if part.model is not None]
+    model = attrs.evolve(models[0], symbols=tuple(s for m in models for s in m.symbols)) if models else None
+    found = [symbol for part in parts for symbol in part.lsp or ()]
+    return WorkspaceSymbols(state=_state(parts), model=model, raw=msgspec.json.encode(found), server=_servers(parts))
+
+
+def merged_actions(parts: Sequence[CodeActions]) -> CodeActions:
+    """One list of code actions."""
+    if len(parts) == 1:
+        return parts[0]
+    models = [part.model for part in parts if part.model is not None]
+    listing = Listing(
+        "actions",
+        tuple(row for model in models for row in model.rows),
+        tuple(line for model in models for line in model.lines),
+    )
+    return CodeActions(
+        state=_state(parts),
+        model=listing,
+        raw=msgspec.json.encode([action for part in parts for action in part.lsp or ()]),
+        server=_servers(parts),
+        actions=tuple(action for part in parts for action in part.actions),
+    )
+
+
+def _servers(parts: Sequence[Answer[Any]]) -> str:
+    return ", ".join(part.server for part in parts)
+
+
+def _state(parts: Sequence[Answer[Any]]) -> Freshness:
+    """The worst state, with what every server in it says."""
+    for kind in (Unavailable, Pending):
+        reasons = [f"{part.server}: {part.state.reason}" for part in parts if isinstance(part.state, kind)]
+        if reasons:
+            return kind("; ".join(reasons))
+    fresh = [part.state for part in parts if isinstance(part.state, Fresh)]
+    return Fresh(fresh[0].version, sum(state.count for state in fresh))

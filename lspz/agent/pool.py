@@ -1,0 +1,311 @@
+"""`AgentPool`: the language servers of a workspace, each started when something is asked that is for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, Unpack
+
+import attrs
+
+from ..config.servers import Server, ServerTable, builtin_servers, missing
+from ..errors import BackendError, BackendNotFound, NotOffered
+from .editing import edited
+from .edits import apply_workspace_edit
+from .freshness import Unavailable
+from .handle import AgentHandle
+from .locators import At, File, path_of
+from .merging import merged_actions, merged_diagnostics, merged_symbols, merged_workspace
+from .options import AgentOptions, Common, PoolBuilder, Waits
+from .queries import Query
+from .questions import Questions
+from .results import (
+    CodeAction,
+    CodeActions,
+    Diagnostics,
+    Edited,
+    WorkspaceDiagnostics,
+    WorkspaceSymbols,
+)
+from .watching import EXCLUDED
+
+log = logging.getLogger("lspz.agent")
+
+R = TypeVar("R")
+
+SCAN_LIMIT = 20_000
+"""Files of a workspace that are looked at to find its languages; in a larger one some may be missed."""
+
+
+class AgentPool(Questions):
+    """The language servers of a workspace, for an agent to ask. ::
+
+        async with AgentPool.builder().workspace_root(".").build() as pool:
+            print((await pool.diagnostics("src/app.py")).text())
+            print((await pool.hover(At("web/index.ts", text="render(page)", symbol="render"))).text())
+
+    A file's language and the nearest folder that marks a project of it say which servers are asked; there is one for
+    each such folder, shared by all questions. Several may know a file: their diagnostics and code actions are merged,
+    any other question is for the first that offers it.
+    """
+
+    builder = PoolBuilder
+
+    def __init__(self, options: Common | None = None, table: ServerTable | None = None) -> None:
+        self._options = options or Common()
+        self._table = table or builtin_servers()
+        self._handles: dict[tuple[str, Path], AgentHandle] = {}
+
+    @property
+    def root(self) -> Path:
+        """The folder of the workspace."""
+        return self._options.root
+
+    @property
+    def handles(self) -> tuple[AgentHandle, ...]:
+        """The handles on servers that something was asked of."""
+        return tuple(self._handles.values())
+
+    def handles_for(self, file: File) -> tuple[AgentHandle, ...]:
+        """The handles on the servers that know a file, in the order in which they are asked.
+
+        Raises NotOffered where the table has none, BackendNotFound where none of those it has is installed.
+        """
+        path = Path(os.path.abspath(path_of(file, self.root)))
+        known = self._table.servers_for(path)
+        if not known:
+            language = self._table.language_of(path)
+            raise NotOffered(f"{path.name}: no server is known for {language}; add one with builder().table(...)")
+        found = [server for server in known if _is_installed(server)]
+        if not found:
+            hints = "; ".join(f"{server.name}: {missing(server.command)}" for server in known)
+            raise BackendNotFound(f"{path.name}: none of its servers is installed: {hints}")
+        return tuple(self._handle(server, server.root_of(path, self.root)) for server in found)
+
+    def _handle(self, server: Server, root: Path) -> AgentHandle:
+        key = (server.name, root)
+        if key not in self._handles:
+            told = attrs.asdict(self._options, recurse=False)
+            options = AgentOptions(**{**told, "root": root}, server=server)
+            self._handles[key] = AgentHandle(options, self._table)
+        return self._handles[key]
+
+    async def stop(self) -> None:
+        """End all servers. Nothing can be asked afterwards."""
+        await asyncio.gather(*(handle.stop() for handle in self.handles))
+
+    # asking one
+
+    async def _ask(self, query: Query[R], waits: Waits) -> R:
+        assert query.file is not None
+        path = path_of(query.file, self.root)
+        return await self._first(path, lambda handle: handle._ask(query.of(path), waits))
+
+    async def _first(self, file: File, ask: Callable[[AgentHandle], Awaitable[R]]) -> R:
+        """The answer of the first server that offers what is asked."""
+        refused: list[str] = []
+        for handle in self.handles_for(file):
+            try:
+                return await ask(handle)
+            except NotOffered as error:
+                refused.append(str(error))
+        raise NotOffered("; ".join(refused))
+
+    # asking many
+
+    async def diagnostics(self, file: File, **waits: Unpack[Waits]) -> Diagnostics:
+        """What is wrong in a document as it is now, from all servers that know it; fresh only if all of them are."""
+        path = path_of(file, self.root)
+
+        async def ask(handle: AgentHandle) -> Diagnostics:
+            try:
+                return await handle.diagnostics(path, **waits)
+            except BackendError as error:
+                return Diagnostics(state=Unavailable(str(error)), model=None, server=handle.name, uri=path.as_uri())
+
+        return merged_diagnostics(await _each(self.handles_for(path), ask))
+
+    async def workspace_diagnostics(self, **waits: Unpack[Waits]) -> WorkspaceDiagnostics:
+        """What is wrong in the workspace, from the servers of all languages in it."""
+
+        async def ask(handle: AgentHandle) -> WorkspaceDiagnostics:
+            try:
+                return await handle.workspace_diagnostics(**waits)
+            except BackendError as error:
+                return WorkspaceDiagnostics(state=Unavailable(str(error)), model=None, server=handle.name)
+
+        return merged_workspace(await _each(await self._everywhere(), ask))
+
+    async def workspace_symbols(self, query: str, **waits: Unpack[Waits]) -> WorkspaceSymbols:
+        """Symbols of the workspace whose names fit a query, from the servers of all languages in it."""
+
+        async def ask(handle: AgentHandle) -> WorkspaceSymbols | None:
+            try:
+                return await handle.workspace_symbols(query, **waits)
+            except NotOffered:
+                return None
+
+        found = await _each(await self._everywhere(), ask)
+        parts = [part for part in found if part is not None]
+        if not parts:
+            raise NotOffered("none of the workspace's servers offers workspace/symbol")
+        return merged_symbols(parts)
+
+    async def _everywhere(self) -> tuple[AgentHandle, ...]:
+        """The handles for all languages and projects in the workspace. Raises NotOffered where there are none."""
+        pairs = await asyncio.to_thread(self._scan)
+        if not pairs:
+            raise NotOffered(f"{self.root}: no installed server knows a file in it")
+        return tuple(self._handle(server, root) for server, root in pairs)
+
+    def _scan(self) -> list[tuple[Server, Path]]:
+        found: dict[tuple[str, Path], Server] = {}
+        seen: set[tuple[Path, str]] = set()
+        installed: dict[str, bool] = {}
+        for path in _files(self.root):
+            kind = (path.parent, path.suffix or path.name)
+            if kind in seen:
+                continue
+            seen.add(kind)
+            for server in self._table.servers_for(path):
+                if installed.setdefault(server.name, _is_installed(server)):
+                    found.setdefault((server.name, server.root_of(path, self.root)), server)
+        return [(server, root) for (_, root), server in found.items()]
+
+    async def code_actions(
+        self, at: At, end: At | None = None, *, only: Iterable[str] = (), **waits: Unpack[Waits]
+    ) -> CodeActions:
+        """What can be done to the code at a place, from all servers that know the file."""
+
+        async def ask(handle: AgentHandle) -> CodeActions | None:
+            try:
+                return await handle.code_actions(at, end, only=only, **waits)
+            except NotOffered:
+                return None
+
+        at, end = self._at(at), None if end is None else self._at(end)
+        only = tuple(only)
+        found = await _each(self.handles_for(at.file), ask)
+        parts = [part for part in found if part is not None]
+        if not parts:
+            raise NotOffered(f"{at.file}: none of its servers offers textDocument/codeAction")
+        return merged_actions(parts)
+
+    # edits
+
+    async def apply_action(self, action: CodeAction, **waits: Unpack[Waits]) -> Edited:
+        """Do what `code_actions` offered. Raises EditError, and then every file is as it was."""
+        handle = next(
+            (handle for handle in self.handles if (handle.name, handle.root) == (action.server, action.root)), None
+        )
+        if handle is None:
+            raise NotOffered(f"{action.title}: is of no server of this pool")
+        return self._told(await handle.apply_action(action, **waits), handle)
+
+    async def rename(self, at: At, new_name: str, *, apply: bool = True, **waits: Unpack[Waits]) -> Edited:
+        """Rename the symbol at a place everywhere; without `apply` only say what that would change."""
+        at = self._at(at)
+
+        async def ask(handle: AgentHandle) -> Edited:
+            return self._told(await handle.rename(at, new_name, apply=apply, **waits), handle)
+
+        return await self._first(at.file, ask)
+
+    async def formatting(
+        self, file: File, *, tab_size: int = 4, insert_spaces: bool = True, apply: bool = True, **waits: Unpack[Waits]
+    ) -> Edited:
+        """Format a document. Raises EditError, and then the file is as it was."""
+        path = path_of(file, self.root)
+
+        async def ask(handle: AgentHandle) -> Edited:
+            done = await handle.formatting(path, tab_size=tab_size, insert_spaces=insert_spaces, apply=apply, **waits)
+            return self._told(done, handle)
+
+        return await self._first(file, ask)
+
+    async def apply_edit(self, edit: Mapping[str, Any], *, apply: bool = True) -> Edited:
+        """Apply a `WorkspaceEdit` (JSON, its characters counted as you do) to the files, and tell the servers."""
+        for handle in self.handles:
+            handle.check_saved(edit)
+        encoding = self._options.positions
+        applied = apply_workspace_edit(edit, self.root, encoding=encoding, version_of=self._version, write=apply)
+        return self._told(edited(applied, edit, apply))
+
+    def _version(self, uri: str) -> int | None:
+        return next((version for handle in self.handles if (version := handle.version_of(uri)) is not None), None)
+
+    def _told(self, done: Edited, but: AgentHandle | None = None) -> Edited:
+        """Tell the servers of an edit, but for the one that knows."""
+        if done.is_written:
+            for handle in self.handles:
+                if handle is not but:
+                    handle.edited_elsewhere(done.applied)
+        return done
+
+    # documents
+
+    async def open(self, file: File, text: str | None = None) -> None:
+        """Open a document, and keep it open. `text` is what it holds, if that is not what is on disk."""
+        path = path_of(file, self.root)
+        await _each(self.handles_for(file), lambda handle: handle.open(path, text))
+
+    async def change(self, file: File, text: str) -> None:
+        """Say what an open document holds now; what is on disk does not count until `save`. Raises DocumentNotOpen."""
+        path = path_of(file, self.root)
+        await _each(self.handles_for(file), lambda handle: handle.change(path, text))
+
+    async def save(self, file: File) -> None:
+        """Write a document that was changed to its file. Raises DocumentNotOpen, OSError."""
+        path = path_of(file, self.root)
+        await _each(self.handles_for(file), lambda handle: handle.save(path))
+
+    async def close(self, file: File) -> None:
+        """Close a document; what was changed and not saved is lost."""
+        path = path_of(file, self.root)
+        await _each(self.handles_for(file), lambda handle: handle.close(path))
+
+    async def files_changed(
+        self, changed: Iterable[File] = (), *, created: Iterable[File] = (), deleted: Iterable[File] = ()
+    ) -> None:
+        """Tell all servers that run that files were changed, created or deleted, for certain and at once."""
+        paths = [[path_of(file, self.root) for file in files] for files in (changed, created, deleted)]
+        running = [handle for handle in self.handles if handle.is_running]
+        await _each(running, lambda handle: handle.files_changed(paths[0], created=paths[1], deleted=paths[2]))
+
+    def _at(self, at: At) -> At:
+        """The same place, its file from no root: servers of a workspace have their own."""
+        return attrs.evolve(at, file=path_of(at.file, self.root))
+
+
+def _is_installed(server: Server) -> bool:
+    return shutil.which(server.command[0]) is not None
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """The files of a workspace, without those in which nothing is looked for."""
+    count = 0
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in EXCLUDED]
+        for name in names:
+            yield Path(folder, name)
+        count += len(names)
+        if count > SCAN_LIMIT:
+            log.warning("%s: only %d files were looked at; some languages may be missed", root, count)
+            return
+
+
+async def _each(handles: Sequence[AgentHandle], ask: Callable[[AgentHandle], Coroutine[Any, Any, R]]) -> list[R]:
+    """What each answers, all asked at once. If one fails, the others are given up."""
+    tasks = [asyncio.create_task(ask(handle)) for handle in handles]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        raise
