@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import converters
+    from .agent.blocking import Blocking
+    from .agent.freshness import Fresh, Pending, Unavailable
+    from .agent.handle import AgentHandle
+    from .agent.locators import At
+    from .agent.pool import AgentPool
     from .codec import compress, compress_files, decompress
     from .config.settings import Config, ConfigBuilder
     from .errors import LspzError
@@ -29,6 +34,10 @@ if TYPE_CHECKING:
     from .transports.memory import memory_pair
 
 _PLACES = {
+    "AgentHandle": "agent.handle",
+    "AgentPool": "agent.pool",
+    "At": "agent.locators",
+    "Blocking": "agent.blocking",
     "CompactDiagnostic": "interceptors.entries",
     "CompactDiagnosticReport": "interceptors.reports",
     "CompactDiagnosticsParams": "interceptors.reports",
@@ -38,12 +47,15 @@ _PLACES = {
     "DiagnosticsReceiver": "interceptors.streams",
     "DiagnosticsSender": "interceptors.streams",
     "Direction": "interceptors.base",
+    "Fresh": "agent.freshness",
     "Interceptor": "interceptors.base",
     "Limits": "interceptors.strategies",
     "LspzBackend": "proxy.backend",
     "LspzError": "errors",
     "LspzServer": "proxy.server",
+    "Pending": "agent.freshness",
     "Proxy": "proxy.library",
+    "Unavailable": "agent.freshness",
     "compress": "codec",
     "compress_files": "codec",
     "count_tokens": "tokens",
@@ -52,6 +64,10 @@ _PLACES = {
 }
 
 __all__ = [
+    "AgentHandle",
+    "AgentPool",
+    "At",
+    "Blocking",
     "CompactDiagnostic",
     "CompactDiagnosticReport",
     "CompactDiagnosticsParams",
@@ -61,12 +77,15 @@ __all__ = [
     "DiagnosticsReceiver",
     "DiagnosticsSender",
     "Direction",
+    "Fresh",
     "Interceptor",
     "Limits",
     "LspzBackend",
     "LspzError",
     "LspzServer",
+    "Pending",
     "Proxy",
+    "Unavailable",
     "__version__",
     "compress",
     "compress_files",

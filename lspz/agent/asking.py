@@ -176,15 +176,6 @@ class Asking:
         except (OSError, PlaceNotFound):
             return None
 
-    def shown(self, uri: str) -> str:
-        """A URI as people read it: a path, from the workspace's root if it is below."""
-        try:
-            path = path_of(uri, self.session.options.root)
-        except PlaceNotFound:
-            return uri
-        root = self.session.options.root
-        return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-
 
 EMPTY = (b"null", b"[]", b"{}")
 """Answers that say nothing."""

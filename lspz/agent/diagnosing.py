@@ -42,7 +42,12 @@ async def diagnose(asking: Asking) -> Diagnostics:
         state = Fresh(document.version, len(said))
     raw = msgspec.json.encode({"uri": document.uri, "version": document.version, "diagnostics": said})
     return Diagnostics(
-        state=state, model=asking.model(PUBLISH, raw), raw=raw, server=session.options.server.name, uri=document.uri
+        state=state,
+        model=asking.model(PUBLISH, raw),
+        raw=raw,
+        server=session.options.server.name,
+        root=session.options.root,
+        uri=document.uri,
     )
 
 
@@ -138,7 +143,9 @@ async def diagnose_workspace(asking: Asking, documents: Documents, changed: floa
         model = attrs.evolve(model, across=True)
     if isinstance(state, Fresh):
         state = Fresh(None, sum(len(item.get("items") or ()) for item in items))
-    return WorkspaceDiagnostics(state=state, model=model, raw=raw, server=session.options.server.name)
+    return WorkspaceDiagnostics(
+        state=state, model=model, raw=raw, server=session.options.server.name, root=session.options.root
+    )
 
 
 def _offers_workspace(asking: Asking) -> Any:

@@ -94,6 +94,7 @@ def merged_diagnostics(parts: Sequence[Diagnostics]) -> Diagnostics:
         model=model,
         raw=msgspec.json.encode({"uri": parts[0].uri, "diagnostics": said}),
         server=_servers(parts),
+        root=parts[0].root,
         uri=parts[0].uri,
         parts=tuple(parts),
     )
@@ -111,6 +112,7 @@ def merged_workspace(parts: Sequence[WorkspaceDiagnostics]) -> WorkspaceDiagnost
         model=model,
         raw=msgspec.json.encode({"items": items}),
         server=_servers(parts),
+        root=parts[0].root,
         parts=tuple(parts),
     )
 
@@ -122,7 +124,9 @@ def merged_symbols(parts: Sequence[WorkspaceSymbols]) -> WorkspaceSymbols:
     models = [part.model for part in parts if part.model is not None]
     model = attrs.evolve(models[0], symbols=tuple(s for m in models for s in m.symbols)) if models else None
     found = [symbol for part in parts for symbol in part.lsp or ()]
-    return WorkspaceSymbols(state=_state(parts), model=model, raw=msgspec.json.encode(found), server=_servers(parts))
+    return WorkspaceSymbols(
+        state=_state(parts), model=model, raw=msgspec.json.encode(found), server=_servers(parts), root=parts[0].root
+    )
 
 
 def merged_actions(parts: Sequence[CodeActions]) -> CodeActions:
@@ -140,6 +144,7 @@ def merged_actions(parts: Sequence[CodeActions]) -> CodeActions:
         model=listing,
         raw=msgspec.json.encode([action for part in parts for action in part.lsp or ()]),
         server=_servers(parts),
+        root=parts[0].root,
         actions=tuple(action for part in parts for action in part.actions),
     )
 

@@ -11,8 +11,10 @@ import msgspec
 from ..errors import NotReady
 from ..interceptors.lsp import SYMBOL_KINDS
 from .asking import Asking
+from .freshness import Fresh
 from .listings import Listing
 from .locators import At, File
+from .naming import shown
 from .options import AgentOptions
 from .results import (
     Answer,
@@ -90,11 +92,11 @@ class Plain(Query[R]):
             params["position"] = asking.position(self.at)
         raw, busy = await asking.answer(self.row.method, params, self.row.across)
         model = asking.model(self.row.method, raw)
-        count = model.size if model is not None else 0
-        made: R = self.row.result(
-            state=asking.state(count, busy), model=model, raw=raw, server=asking.session.options.server.name
-        )  # type: ignore[call-arg]
-        return made
+        options = asking.session.options
+        answer: Any = self.row.result
+        made = answer(state=Fresh(None, 0), model=model, raw=raw, server=options.server.name, root=options.root)
+        done: R = attrs.evolve(made, state=asking.state(made.count, busy))
+        return done
 
 
 @attrs.frozen
@@ -159,7 +161,7 @@ class CallsQuery(Query[Listed]):
             start = _start(asking, other["uri"], other["selectionRange"])
             places = [_start(asking, calling, span) for span in call["fromRanges"]]
             kind = SYMBOL_KINDS.get(other["kind"], "symbol")
-            row = {"path": asking.shown(other["uri"]), "line": start[0], "character": start[1]}
+            row = {"path": shown(other["uri"], asking.session.options.root), "line": start[0], "character": start[1]}
             rows.append({**row, "kind": kind, "name": other["name"], "calls": [list(place) for place in places]})
             at = ", ".join(f"{line + 1}:{character + 1}" for line, character in places)
             lines.append(f"{row['path']}:{start[0] + 1}:{start[1] + 1} {kind} {other['name']}, call at {at}")

@@ -26,6 +26,7 @@ from ..tokens import TokenCount, count_tokens
 from .edits import AppliedEdit
 from .freshness import Fresh, Freshness, Pending, Unavailable
 from .listings import Listing
+from .naming import renamed
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -46,6 +47,8 @@ class Answer(Generic[M]):
     """The server's result, as JSON. Its characters are counted as the server does."""
     server: str = ""
     """The server's name in lspz's table, or its program."""
+    root: Path | None = attrs.field(default=None, repr=False)
+    """The folder from which text and tables name files; None: they have URIs."""
 
     @property
     def is_fresh(self) -> bool:
@@ -112,7 +115,8 @@ class Answer(Generic[M]):
         if self.model is None:
             return self.lsp
         try:
-            return spelling.write(fitting(self.model, form, max_tokens), form)
+            model = self.model if form == "compact" or self.root is None else renamed(self.model, self.root)
+            return spelling.write(fitting(model, form, max_tokens), form)
         except CannotCompress:
             return self.lsp
 

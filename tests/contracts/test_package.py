@@ -83,7 +83,8 @@ def test_heavy_libraries_are_imported_where_they_belong() -> None:
         "websockets": {"transports", "proxy"},
         "lsprotocol": {"proxy", "converters.py", "interceptors"},
         "cattrs": {"converters.py", "interceptors", "codec.py"},
-        "asyncio": {"proxy", "transports"},
+        "asyncio": {"agent", "proxy", "transports"},
+        "watchfiles": {"agent"},
     }
     for path in _modules():
         own = path.relative_to(ROOT).parts[0]
