@@ -57,7 +57,7 @@ def _name(state: State) -> str:
 
 def limits() -> list[str]:
     """Every named number of the package with the reason in its docstring, as a row of a Markdown table."""
-    units = ("Bytes", "Seconds", "Messages", "Payloads")
+    units = ("Bytes", "Seconds", "Messages", "Payloads", "Documents", "Files")
     rows = []
     for path in sorted((ROOT / "lspz").rglob("*.py")):
         body = ast.parse(path.read_text(encoding="utf-8")).body

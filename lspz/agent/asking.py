@@ -27,6 +27,9 @@ log = logging.getLogger("lspz.agent")
 ASK_AGAIN = 0.2
 """Seconds until a server that says that contents were modified, or that it cancelled, is asked again."""
 
+KEPT = 0.2
+"""The share of a question's limit that is kept for its answer, while a server is waited for that is at work."""
+
 _ASK_AGAIN = (-32801, -32802)
 """LSP's ContentModified and ServerCancelled."""
 
@@ -124,12 +127,12 @@ class Asking:
         `across`: the whole project matters, so the server is not asked before it is ready. Else it is asked at once,
         and again when it is ready, if it found nothing.
         """
-        busy = await self.session.ready(self.until) if across else None
+        ready_until = self.until - KEPT * self.patience.limit
+        busy = await self.session.ready(ready_until) if across else None
         raw = await self.request(method, params)
         if raw in EMPTY and not across and self.session.is_stirred:
-            busy = await self.session.ready(self.until)
-            if self.left:
-                raw = await self.request(method, params)
+            busy = await self.session.ready(ready_until)
+            raw = await self.request(method, params)
         return raw, busy
 
     def state(self, count: int, busy: str | None) -> Freshness:
