@@ -128,7 +128,7 @@ class Asking:
         and again when it is ready, if it found nothing.
         """
         ready_until = self.until - KEPT * self.patience.limit
-        busy = await self.session.ready(ready_until) if across else None
+        busy = await self.session.ready(ready_until, across) if across else None
         raw = await self.request(method, params)
         if raw in EMPTY and not across and self.session.is_stirred:
             busy = await self.session.ready(ready_until)

@@ -51,12 +51,14 @@ class AgentHandle(Questions):
         self._models = Models(options.config)
         self._documents = Documents(options.root, lambda path: table.language_for(path, options.server))
         self._supervisor = Supervisor(options, lambda: ServerSession(options, self._owner()), self._begun)
-        self._events = FileEvents(options.root, lambda: self._supervisor.session, self._disturbed)
+        self._events = FileEvents(
+            options.root, lambda: self._supervisor.session, self._disturbed, options.server.saved, options.watches
+        )
         self._editor = Editor(self._documents, options.root, self._events)
         self._changed = 0.0  # when the server was last told that something did
 
     def _owner(self) -> _Owner:
-        return _Owner(self._documents, self._editor, self._events, self._supervisor, self._options.watches)
+        return _Owner(self._documents, self._editor, self._events, self._supervisor)
 
     @property
     def name(self) -> str:
@@ -98,6 +100,7 @@ class AgentHandle(Questions):
     def _begun(self, session: ServerSession) -> None:
         self._documents.forget()
         self._documents.sync(session)
+        self._events.begin()
         self._changed = session.now
 
     def _disturbed(self) -> None:
@@ -283,7 +286,6 @@ class _Owner:
     editor: Editor
     events: FileEvents
     supervisor: Supervisor
-    watch: bool
 
     def published(self, params: Any) -> None:
         """The server published diagnostics."""
@@ -299,7 +301,7 @@ class _Owner:
 
     def watches(self, watchers: list[Any]) -> None:
         """The server wants to hear of changes of files."""
-        self.events.want(watchers, self.watch)
+        self.events.want(watchers)
 
     def died(self, reason: str) -> None:
         """The server has ended, or was stopped."""

@@ -92,8 +92,11 @@ class At:
         name = re.split(r"\.|::|->", symbol)[-1]
         if not name:
             raise PlaceNotFound(f"{self.file}: the symbol to look for is empty")
-        pattern = re.compile(rf"(?<!\w){re.escape(symbol)}(?!\w)")
-        found = [(match.end() - len(name), match.end()) for match in pattern.finditer(document.value, start, end)]
+        for wanted in (symbol, name):  # where it is defined, a qualified name has its last part alone
+            pattern = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
+            found = [(match.end() - len(name), match.end()) for match in pattern.finditer(document.value, start, end)]
+            if found:
+                break
         if found and (self.text is not None or self.line is not None):
             return found[0][0]
         return self._only(document, found, f"the symbol {symbol!r}")[0]

@@ -51,11 +51,12 @@ class _Sectioned(Answer[Any]):
             return write(self.parts[0], max_tokens)
         out: list[str] = []
         for number, part in enumerate(told):
+            head = f"{part.server}:\n"
             most = 0
             if max_tokens:
-                left = max_tokens - (count_tokens("\n".join(out)).tokens if out else 0)
-                most = max(left // (len(told) - number) - count_tokens(f"{part.server}:\n").tokens, 1)
-            out.append(f"{part.server}:\n{write(part, most)}")
+                used = count_tokens("\n".join([*out, head])).tokens + 1
+                most = max((max_tokens - used) // (len(told) - number), 1)
+            out.append(head + write(part, most))
         return "\n".join(out)
 
 

@@ -252,7 +252,7 @@ class EditQuery(Query[Any]):
         params = {**self.params, "textDocument": asking.identifier}
         if self.at is not None:
             params["position"] = asking.position(self.at)
-        if self.row.across and (busy := await asking.session.ready(asking.until)) is not None:
+        if self.row.across and (busy := await asking.session.ready(asking.until, True)) is not None:
             raise NotReady(f"the server is at work: {busy}: an edit might miss places; ask again")
         answer = msgspec.json.decode(await asking.request(self.row.method, params))
         if isinstance(answer, list):

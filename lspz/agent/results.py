@@ -82,11 +82,11 @@ class Answer(Generic[M]):
 
         The first line is `note`, where there is one.
         """
-        return self._noted(self._written("text", max_tokens))
+        return self._noted("text", max_tokens)
 
     def toon(self, max_tokens: int = 0) -> str:
         """Tables for a model to read (TOON), after `note`."""
-        return self._noted(self._written("toon", max_tokens))
+        return self._noted("toon", max_tokens)
 
     def compact(self, max_tokens: int = 0) -> dict[str, Any]:
         """Short JSON (docs/compact_format.md), with a member `note` where there is one."""
@@ -96,13 +96,16 @@ class Answer(Generic[M]):
 
     def tokens(self, form: str = "text") -> TokenCount:
         """How many tokens it has in a form: `text`, `toon` or `compact`."""
-        written = self.compact() if form == "compact" else self._noted(self._written(form, 0))
+        written = self.compact() if form == "compact" else self._noted(form, 0)
         return count_tokens(written if isinstance(written, str) else msgspec.json.encode(written).decode())
 
-    def _noted(self, text: str) -> str:
+    def _noted(self, form: str, max_tokens: int) -> str:
         if self.note is None:
-            return text
-        return self.note if not self.count else f"{self.note}\n{text}"
+            return self._written(form, max_tokens)
+        if not self.count:
+            return self.note
+        left = max(max_tokens - count_tokens(f"{self.note}\n").tokens, 1) if max_tokens else 0
+        return f"{self.note}\n{self._written(form, left)}"
 
     def _written(self, form: str, max_tokens: int) -> str:
         value = self._spelled(form, max_tokens)

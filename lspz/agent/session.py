@@ -245,19 +245,19 @@ class ServerSession:
         """Whether it is at work, or may be about to begin."""
         return self.work.busy is not None or self._clock() < self.stirred + GRACE
 
-    async def ready(self, until: float) -> str | None:
+    async def ready(self, until: float, across: bool = False) -> str | None:
         """Wait until the server is not at work, at most until this time of the loop's clock.
 
-        Return what it is still at work with, None where it is done.
+        Return what it is still at work with, None where it is done. `across`: what it does in the background counts.
         """
         while True:
-            now = self._clock()
+            now, busy = self._clock(), self.work.busy_with(across)
             quiet = self.stirred + GRACE - now
-            if self.died is not None or (self.work.busy is None and quiet <= 0):
+            if self.died is not None or (busy is None and quiet <= 0):
                 return None
             if now >= until:
-                return self.work.busy
-            await self.changed.wait(min(until - now, quiet) if self.work.busy is None else until - now)
+                return busy
+            await self.changed.wait(min(until - now, quiet) if busy is None else until - now)
 
     # what the server says and asks
 

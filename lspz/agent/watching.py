@@ -51,25 +51,41 @@ _KIND_BITS = {CREATED: 1, CHANGED: 2, DELETED: 4}
 """LSP's WatchKind."""
 
 
+_Wanted = tuple[re.Pattern[str], str, int]  # the glob, the folder from which it may be, the kinds of change
+
+
 class FileEvents:
     """What one server wants to hear about files, and telling it."""
 
-    def __init__(self, root: Path, session: Callable[[], ServerSession | None], disturbed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        session: Callable[[], ServerSession | None],
+        disturbed: Callable[[], None],
+        saved: Iterable[str] = (),
+        watch: bool = True,
+    ) -> None:
         self._root = root
+        self._saved = [self._read({"globPattern": glob}) for glob in saved]
+        self._watch = watch
         self._session = session
         self._disturbed = disturbed
-        self._wanted: list[tuple[re.Pattern[str], str, int]] = []
+        self._wanted: list[_Wanted] = []
         self._stop: threading.Event | None = None
 
-    def want(self, watchers: Iterable[Any], watch: bool) -> None:
-        """Take the `FileSystemWatcher`s that the server has registered; `watch` the disk for them."""
+    def want(self, watchers: Iterable[Any]) -> None:
+        """Take the `FileSystemWatcher`s that the server has registered."""
         self._wanted = [self._read(watcher) for watcher in watchers]
-        if watch and self._wanted and self._stop is None:
-            self._stop = _start(self._root, self._told)
-        elif not self._wanted:
-            self.stop()
+        self.begin()
 
-    def _read(self, watcher: Any) -> tuple[re.Pattern[str], str, int]:
+    def begin(self) -> None:
+        """Watch the disk, if the server that runs wants to hear of anything."""
+        if not (self._wanted or self._saved):
+            self.stop()
+        elif self._watch and self._stop is None:
+            self._stop = _start(self._root, self._told)
+
+    def _read(self, watcher: Any) -> _Wanted:
         glob = watcher["globPattern"]
         base = self._root
         if isinstance(glob, dict):
@@ -81,19 +97,18 @@ class FileEvents:
     def tell(self, events: Iterable[tuple[int, Path]]) -> None:
         """Tell the server of those changes that it wants to hear of."""
         session = self._session()
-        changes = [{"uri": path.as_uri(), "type": kind} for kind, path in events if self._wants(kind, path)]
-        if session is not None and changes:
+        if session is None:
+            return
+        events = tuple(events)
+        changes = [{"uri": path.as_uri(), "type": kind} for kind, path in events if _fits(kind, path, self._wanted)]
+        saved = [path.as_uri() for kind, path in events if _fits(kind, path, self._saved)]
+        if changes:
             session.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+        for uri in saved:
+            session.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+        if changes or saved:
             self._disturbed()
             session.changed.fire()
-
-    def _wants(self, kind: int, path: Path) -> bool:
-        name = path.as_posix()
-        return any(
-            kinds & _KIND_BITS[kind]
-            and (pattern.fullmatch(name) or (name.startswith(base) and pattern.fullmatch(name[len(base) :])))
-            for pattern, base, kinds in self._wanted
-        )
 
     def _told(self, changes: set[tuple[int, str]]) -> None:
         if self._stop is not None:
@@ -105,6 +120,15 @@ class FileEvents:
             self._stop.set()
             self._stop = None
         self._wanted = []
+
+
+def _fits(kind: int, path: Path, wanted: Iterable[_Wanted]) -> bool:
+    name = path.as_posix()
+    return any(
+        kinds & _KIND_BITS[kind]
+        and (pattern.fullmatch(name) or (name.startswith(base) and pattern.fullmatch(name[len(base) :])))
+        for pattern, base, kinds in wanted
+    )
 
 
 @cache

@@ -34,21 +34,25 @@ class Work:
         self._clock = clock
         self._changed = changed
         self._titles: dict[object, str] = {}
+        self._behind: dict[object, str] = {}  # of work that says nothing about the documents that are open
         self._share: dict[object, str] = {}
         self.idle_since = clock()
 
     @property
     def busy(self) -> str | None:
         """What it is busy with, in words; None when it is not."""
-        if not self._titles:
-            return None
-        return ", ".join(f"{title}{self._share.get(token, '')}" for token, title in self._titles.items())
+        return self.busy_with()
+
+    def busy_with(self, across: bool = False) -> str | None:
+        """The same; `across` the whole project, also what it does in the background."""
+        titles = {**self._titles, **self._behind} if across else self._titles
+        return ", ".join(f"{title}{self._share.get(token, '')}" for token, title in titles.items()) or None
 
     def progress(self, params: Any) -> None:
         """`$/progress`: of work, or a part of an answer, which is none."""
         token, value = params["token"], params["value"]
         kind = value.get("kind") if isinstance(value, dict) else None
-        if kind is None or token in self._background:
+        if kind is None:
             return
         percentage = value.get("percentage")
         if percentage is not None:
@@ -74,11 +78,13 @@ class Work:
         self._end("pyright")
 
     def _begin(self, token: object, title: str) -> None:
-        self._titles[token] = title
+        (self._behind if token in self._background else self._titles)[token] = title
         self._changed()
 
     def _end(self, token: object) -> None:
         self._share.pop(token, None)
         if self._titles.pop(token, None) is not None:
             self.idle_since = self._clock()
+            self._changed()
+        elif self._behind.pop(token, None) is not None:
             self._changed()

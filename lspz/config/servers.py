@@ -48,6 +48,8 @@ class Server:
     """What `workspace/configuration` answers, by section."""
     background: tuple[str, ...] = attrs.field(default=(), converter=_tuple, validator=_strings)
     """Tokens of progress that says nothing about the documents that are open."""
+    saved: tuple[str, ...] = attrs.field(default=(), converter=_tuple, validator=_strings)
+    """Globs of files of whose changes it learns by `didSave`, since it registers for none."""
     whole: bool = False
     """Whether it publishes diagnostics of the whole project, and not of open documents alone."""
     default: bool = False
