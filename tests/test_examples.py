@@ -243,6 +243,23 @@ def test_the_agent_demo_runs_against_basedpyright() -> None:
 
 @pytest.mark.server("basedpyright")
 @pytest.mark.server("ruff")
+def test_the_agent_loop_mends_the_program() -> None:
+    """It ends clean, one mistake fewer each turn, each answer a fraction of the server's own JSON."""
+    printed = printed_by("docs/examples/agent_loop.py")
+
+    turns = [
+        tuple(map(int, turn)) for turn in re.findall(r"^turn (\d+): (\d+) problems, (\d+) .* (\d+)$", printed, re.M)
+    ]
+    problems = [count for _, count, _, _ in turns]
+    assert problems == sorted(set(problems), reverse=True)
+    assert all(3 * tokens < raw for _, _, tokens, raw in turns)
+    assert printed.endswith(f"turn {len(turns) + 1}: clean\n")
+    assert "-import os\n" in printed
+    assert "-    return widht * height\n+    return width * height\n" in printed
+
+
+@pytest.mark.server("basedpyright")
+@pytest.mark.server("ruff")
 def test_the_demo_shows_every_file_with_fewer_tokens() -> None:
     """scripts/demo prints plain text into a pipe: two tables, each file cheaper in both forms, nothing lost."""
     printed = printed_by("scripts/demo.py")

@@ -294,6 +294,19 @@ async def test_the_workspace_of_a_server_that_reports_on_open_files_is_not_known
     assert found.count == 1
 
 
+async def test_a_uri_in_another_spelling_is_the_same_document(root: Path) -> None:
+    """Servers percent-encode as they like: what they publish is not lost for that."""
+    (root / "a [1] é.py").write_text("x\n")
+    server = Scripted()
+    uri = f"{root.as_uri()}/a%20%5B1%5D%20é.py"
+    server.hook = lambda method, _: server.publish(uri, [0], 1) if method == "textDocument/didOpen" else None
+    async with server.handle(root) as agent:
+        found = await agent.diagnostics("a [1] é.py")
+
+    assert server.last("textDocument/didOpen")["textDocument"]["uri"] != uri
+    assert found.state == Fresh(1, 1)
+
+
 async def test_many_ask_at_once(root: Path) -> None:
     """Fifty questions on one document open it once, and all have the same answer."""
     server = Scripted()
