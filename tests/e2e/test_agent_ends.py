@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -11,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from lspz import AgentHandle, At
+
 from .agent_projects import PROJECTS, Project
+from .recording import descendants
 
 NOTICES = 5.0
 """Seconds in which a server must have noticed that its client was killed."""
@@ -176,4 +180,41 @@ def test_a_server_that_ignores_everything_is_killed(tmp_path: Path) -> None:
     process.communicate(timeout=60)
     assert gone(groups, 1.0) == []
     assert time.monotonic() - started < 15
-    assert os.path.exists(tmp_path)
+
+
+@linux
+async def test_a_question_cancelled_at_any_moment_leaves_no_process(tmp_path: Path) -> None:
+    """While the server is being started, introduced, asked, or after: when the handle is stopped it is gone."""
+    (tmp_path / "a.py").write_text("x\n")
+    server = Path(__file__).parents[1] / "agent" / "tiny_server.py"
+    for moment in (*range(12), *(number / 1000 for number in range(0, 120, 6))):
+        builder = AgentHandle.builder().backend(sys.executable, str(server), "one", "--hover").workspace_root(tmp_path)
+        async with builder.build() as agent:
+            asking = asyncio.create_task(agent.hover(At("a.py", 0)))
+            if isinstance(moment, int):
+                for _ in range(moment):
+                    await asyncio.sleep(0)
+            else:
+                await asyncio.wait([asking], timeout=moment)
+            asking.cancel()
+            await asyncio.wait([asking])
+        assert descendants(os.getpid()) == set(), moment
+
+
+@linux
+async def test_stopping_that_is_cancelled_leaves_no_process(tmp_path: Path) -> None:
+    """The server is killed where there is no time for it to end."""
+    server = Path(__file__).with_name("scripted_server.py")
+    for moment in range(8):
+        builder = AgentHandle.builder().backend(sys.executable, str(server), "ignore-exit", "ignore-eof")
+        agent = await builder.workspace_root(tmp_path).build().start()
+        stopping = asyncio.create_task(agent.stop())
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        stopping.cancel()
+        await asyncio.wait([stopping])
+        async with asyncio.timeout(1):
+            while descendants(os.getpid()) and moment:
+                await asyncio.sleep(0.01)
+        await agent.stop()
+        assert descendants(os.getpid()) == set()
