@@ -71,6 +71,14 @@ class AgentHandle(Questions):
         return self._options.root
 
     @property
+    def busy(self) -> str | None:
+        """What the server is at work with, in words; None when it is not."""
+        if self._supervisor.is_starting:
+            return "starting"
+        session = self._supervisor.session
+        return session.work.busy_with(across=True) if session is not None else None
+
+    @property
     def is_running(self) -> bool:
         """Whether the server runs now."""
         return self._supervisor.session is not None

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 import attrs
 import msgspec
 
+from ..interceptors.entries import CompactFile
+from ..interceptors.workspace_diagnostics import CompactWorkspaceReport
 from ..tokens import count_tokens
 from .freshness import Fresh, Freshness, Pending, Unavailable
 from .listings import Listing
+from .naming import shown
 from .results import (
     Answer,
     CodeActions,
@@ -20,6 +24,9 @@ from .results import (
 )
 
 A = TypeVar("A", bound=Answer[Any])
+
+NAMED = 5
+"""Files of which nothing is known that a note names."""
 
 
 class _Sectioned(Answer[Any]):
@@ -46,7 +53,7 @@ class _Sectioned(Answer[Any]):
         return count_tokens(written if isinstance(written, str) else msgspec.json.encode(written).decode())
 
     def _sections(self, write: Callable[[Answer[Any], int], str], max_tokens: int) -> str:
-        told = [part for part in self.parts if part.count or part.note is not None]
+        told = [part for part in self.parts if part.says_something]
         if not told:
             return write(self.parts[0], max_tokens)
         out: list[str] = []
@@ -67,6 +74,11 @@ class MergedDiagnostics(_Sectioned, Diagnostics):
     parts: tuple[Diagnostics, ...]
     """What each found."""
 
+    def at_least(self, severity: int) -> Self:
+        """The same without what is milder (1 error to 4 hint), which is counted as left out."""
+        parts = tuple(part.at_least(severity) for part in self.parts)
+        return attrs.evolve(super().at_least(severity), parts=parts)
+
 
 @attrs.frozen(kw_only=True)
 class MergedWorkspaceDiagnostics(_Sectioned, WorkspaceDiagnostics):
@@ -74,6 +86,11 @@ class MergedWorkspaceDiagnostics(_Sectioned, WorkspaceDiagnostics):
 
     parts: tuple[WorkspaceDiagnostics, ...]
     """What each found."""
+
+    def at_least(self, severity: int) -> Self:
+        """The same without what is milder (1 error to 4 hint), which is counted as left out."""
+        parts = tuple(part.at_least(severity) for part in self.parts)
+        return attrs.evolve(super().at_least(severity), parts=parts)
 
 
 def merged_diagnostics(parts: Sequence[Diagnostics]) -> Diagnostics:
@@ -116,6 +133,47 @@ def merged_workspace(parts: Sequence[WorkspaceDiagnostics]) -> WorkspaceDiagnost
         root=parts[0].root,
         parts=tuple(parts),
     )
+
+
+def merged_documents(found: Sequence[Diagnostics], root: Path) -> WorkspaceDiagnostics:
+    """Answers about many documents as one about a workspace, each server's together."""
+    by_server: dict[str, list[Diagnostics]] = {}
+    for answer in found:
+        for part in getattr(answer, "parts", (answer,)):
+            by_server.setdefault(part.server, []).append(part)
+    return merged_workspace([_documents(parts, root) for parts in by_server.values()])
+
+
+def _documents(parts: Sequence[Diagnostics], root: Path) -> WorkspaceDiagnostics:
+    files, items = [], []
+    for part in parts:
+        items.append({"uri": part.uri, "version": None, "kind": "full", "items": part.said})
+        if (model := part.model) is not None:
+            files.append(CompactFile(part.uri, model.diagnostics, None, None, model.omitted, model.filtered))
+    return WorkspaceDiagnostics(
+        state=_state_of_documents(parts, root),
+        model=CompactWorkspaceReport(tuple(files), across=True),
+        raw=msgspec.json.encode({"items": items}),
+        server=parts[0].server,
+        root=root,
+    )
+
+
+def _state_of_documents(parts: Sequence[Diagnostics], root: Path) -> Freshness:
+    for kind in (Unavailable, Pending):
+        reasons: dict[str, list[str]] = {}
+        for part in parts:
+            if isinstance(part.state, kind):
+                reasons.setdefault(part.state.reason, []).append(shown(part.uri, root))
+        if reasons:
+            return kind("; ".join(f"{_named(names)}: {reason}" for reason, names in reasons.items()))
+    return Fresh(None, sum(part.state.count for part in parts if isinstance(part.state, Fresh)))
+
+
+def _named(names: Sequence[str]) -> str:
+    """A few names, and how many more there are."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def merged_symbols(parts: Sequence[WorkspaceSymbols]) -> WorkspaceSymbols:

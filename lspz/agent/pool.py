@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
@@ -22,7 +22,7 @@ from .locators import At, File, path_of
 from .merging import merged_actions, merged_diagnostics, merged_symbols, merged_workspace
 from .options import AgentOptions, Common, PoolBuilder, Waits
 from .queries import Query
-from .questions import Questions
+from .questions import Questions, each
 from .results import (
     CodeAction,
     CodeActions,
@@ -64,6 +64,11 @@ class AgentPool(Questions):
     def root(self) -> Path:
         """The folder of the workspace."""
         return self._options.root
+
+    @property
+    def busy(self) -> str | None:
+        """What servers are at work with, in words; None when none is."""
+        return "; ".join(f"{handle.name}: {handle.busy}" for handle in self.handles if handle.busy) or None
 
     @property
     def handles(self) -> tuple[AgentHandle, ...]:
@@ -127,7 +132,7 @@ class AgentPool(Questions):
             except BackendError as error:
                 return Diagnostics(state=Unavailable(str(error)), model=None, server=handle.name, uri=path.as_uri())
 
-        return merged_diagnostics(await _each(self.handles_for(path), ask))
+        return merged_diagnostics(await each(ask(handle) for handle in self.handles_for(path)))
 
     async def workspace_diagnostics(self, **waits: Unpack[Waits]) -> WorkspaceDiagnostics:
         """What is wrong in the workspace, from the servers of all languages in it."""
@@ -138,7 +143,7 @@ class AgentPool(Questions):
             except BackendError as error:
                 return WorkspaceDiagnostics(state=Unavailable(str(error)), model=None, server=handle.name)
 
-        return merged_workspace(await _each(await self._everywhere(), ask))
+        return merged_workspace(await each([ask(handle) for handle in await self._everywhere()]))
 
     async def workspace_symbols(self, query: str, **waits: Unpack[Waits]) -> WorkspaceSymbols:
         """Symbols of the workspace whose names fit a query, from the servers of all languages in it."""
@@ -149,7 +154,7 @@ class AgentPool(Questions):
             except NotOffered:
                 return None
 
-        found = await _each(await self._everywhere(), ask)
+        found = await each([ask(handle) for handle in await self._everywhere()])
         parts = [part for part in found if part is not None]
         if not parts:
             raise NotOffered("none of the workspace's servers offers workspace/symbol")
@@ -189,7 +194,7 @@ class AgentPool(Questions):
 
         at, end = self._at(at), None if end is None else self._at(end)
         only = tuple(only)
-        found = await _each(self.handles_for(at.file), ask)
+        found = await each(ask(handle) for handle in self.handles_for(at.file))
         parts = [part for part in found if part is not None]
         if not parts:
             raise NotOffered(f"{at.file}: none of its servers offers textDocument/codeAction")
@@ -251,22 +256,22 @@ class AgentPool(Questions):
     async def open(self, file: File, text: str | None = None) -> None:
         """Open a document, and keep it open. `text` is what it holds, if that is not what is on disk."""
         path = path_of(file, self.root)
-        await _each(self.handles_for(file), lambda handle: handle.open(path, text))
+        await each(handle.open(path, text) for handle in self.handles_for(file))
 
     async def change(self, file: File, text: str) -> None:
         """Say what an open document holds now; what is on disk does not count until `save`. Raises DocumentNotOpen."""
         path = path_of(file, self.root)
-        await _each(self.handles_for(file), lambda handle: handle.change(path, text))
+        await each(handle.change(path, text) for handle in self.handles_for(file))
 
     async def save(self, file: File) -> None:
         """Write a document that was changed to its file. Raises DocumentNotOpen, OSError."""
         path = path_of(file, self.root)
-        await _each(self.handles_for(file), lambda handle: handle.save(path))
+        await each(handle.save(path) for handle in self.handles_for(file))
 
     async def close(self, file: File) -> None:
         """Close a document; what was changed and not saved is lost."""
         path = path_of(file, self.root)
-        await _each(self.handles_for(file), lambda handle: handle.close(path))
+        await each(handle.close(path) for handle in self.handles_for(file))
 
     async def files_changed(
         self, changed: Iterable[File] = (), *, created: Iterable[File] = (), deleted: Iterable[File] = ()
@@ -274,7 +279,7 @@ class AgentPool(Questions):
         """Tell all servers that run that files were changed, created or deleted, for certain and at once."""
         paths = [[path_of(file, self.root) for file in files] for files in (changed, created, deleted)]
         running = [handle for handle in self.handles if handle.is_running]
-        await _each(running, lambda handle: handle.files_changed(paths[0], created=paths[1], deleted=paths[2]))
+        await each(handle.files_changed(paths[0], created=paths[1], deleted=paths[2]) for handle in running)
 
     def _at(self, at: At) -> At:
         """The same place, its file from no root: servers of a workspace have their own."""
@@ -296,16 +301,3 @@ def _files(root: Path) -> Iterator[Path]:
         if count > SCAN_LIMIT:
             log.warning("%s: only %d files were looked at; some languages may be missed", root, count)
             return
-
-
-async def _each(handles: Sequence[AgentHandle], ask: Callable[[AgentHandle], Coroutine[Any, Any, R]]) -> list[R]:
-    """What each answers, all asked at once. If one fails, the others are given up."""
-    tasks = [asyncio.create_task(ask(handle)) for handle in handles]
-    try:
-        return await asyncio.gather(*tasks)
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-        raise

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from .locators import At, File
+from .merging import merged_documents
 from .options import Waits
 from .queries import (
     COMPLETION,
@@ -37,6 +40,9 @@ from .results import (
 )
 
 R = TypeVar("R")
+
+WINDOW = 16
+"""Documents that are asked about at one time, where many are."""
 
 
 class Questions(ABC):
@@ -102,6 +108,36 @@ class Questions(ABC):
     @abstractmethod
     async def diagnostics(self, file: File, **waits: Unpack[Waits]) -> Diagnostics:
         """What is wrong in a document as it is now. An empty list means "clean" only where it `is_fresh`."""
+
+    async def diagnostics_of(
+        self, files: Iterable[File], *, progress: Callable[[Diagnostics], None] | None = None, **waits: Unpack[Waits]
+    ) -> WorkspaceDiagnostics:
+        """What is wrong in these documents, `WINDOW` asked about at a time; `progress` hears of each.
+
+        Fresh only if it is of all of them. Raises OSError for a file that cannot be read.
+        """
+        found: list[Diagnostics] = []
+        left = iter(files)
+
+        async def ask() -> None:
+            for file in left:
+                answer = await self.diagnostics(file, **waits)
+                found.append(answer)
+                if progress is not None:
+                    progress(answer)
+
+        await each([ask() for _ in range(WINDOW)])
+        return merged_documents(sorted(found, key=lambda answer: answer.uri), self.root)
+
+    @property
+    @abstractmethod
+    def root(self) -> Path:
+        """The folder of the project or workspace."""
+
+    @property
+    @abstractmethod
+    def busy(self) -> str | None:
+        """What servers are at work with, in words; None when none is."""
 
     @abstractmethod
     async def workspace_diagnostics(self, **waits: Unpack[Waits]) -> WorkspaceDiagnostics:
@@ -176,3 +212,16 @@ class Questions(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.stop()
+
+
+async def each(questions: Iterable[Coroutine[Any, Any, R]]) -> list[R]:
+    """The answers to questions that are asked at once. If one fails, the others are given up."""
+    tasks = [asyncio.create_task(question) for question in questions]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        raise

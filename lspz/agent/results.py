@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import attrs
 import msgspec
@@ -77,6 +77,11 @@ class Answer(Generic[M]):
         """How many were left out for a cap or a filter."""
         return getattr(self.model, "omitted", 0) + getattr(self.model, "filtered", 0)
 
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything to tell but that all is well."""
+        return bool(self.count) or self.note is not None
+
     def text(self, max_tokens: int = 0) -> str:
         """The fewest tokens, for a model to read (docs/text_format.md): as many rows as `max_tokens` hold (0: all).
 
@@ -118,10 +123,14 @@ class Answer(Generic[M]):
         if self.model is None:
             return self.lsp
         try:
-            model = self.model if form == "compact" or self.root is None else renamed(self.model, self.root)
-            return spelling.write(fitting(model, form, max_tokens), form)
+            return spelling.write(self._model_for(form, max_tokens), form)
         except CannotCompress:
             return self.lsp
+
+    def _model_for(self, form: str, max_tokens: int) -> Any:
+        """What is written in a form: as much of the model as there is room for."""
+        model: Any = self.model if form == "compact" or self.root is None else renamed(self.model, self.root)
+        return fitting(model, form, max_tokens)
 
 
 @attrs.frozen(kw_only=True)
@@ -195,6 +204,14 @@ class Diagnostics(Answer[CompactDiagnosticsParams]):
         """What is wrong, each with all its places."""
         return self.model.diagnostics if self.model is not None else ()
 
+    def at_least(self, severity: int) -> Self:
+        """The same without what is milder (1 error to 4 hint), which is counted as left out."""
+        if self.model is None:
+            return self
+        kept, filtered = _at_least(self.entries, severity)
+        model = attrs.evolve(self.model, diagnostics=kept, filtered=self.model.filtered + filtered)
+        return attrs.evolve(self, model=model)
+
     @property
     def diagnostics(self) -> list[types.Diagnostic]:
         """All of them, as lsprotocol has them."""
@@ -209,6 +226,17 @@ class Diagnostics(Answer[CompactDiagnosticsParams]):
         return found
 
 
+def _at_least(entries: Iterable[CompactDiagnostic], severity: int) -> tuple[tuple[CompactDiagnostic, ...], int]:
+    """The entries that are not milder, and how many diagnostics the others stand for."""
+    kept, filtered = [], 0
+    for entry in entries:
+        if (entry.severity or 1) <= severity:
+            kept.append(entry)
+        else:
+            filtered += entry.count
+    return tuple(kept), filtered
+
+
 @attrs.frozen(kw_only=True)
 class WorkspaceDiagnostics(Answer[CompactWorkspaceReport]):
     """What is wrong in a workspace."""
@@ -217,6 +245,16 @@ class WorkspaceDiagnostics(Answer[CompactWorkspaceReport]):
     def files(self) -> Mapping[str, tuple[CompactDiagnostic, ...]]:
         """What is wrong, by URI."""
         return {} if self.model is None else {file.uri: file.diagnostics or () for file in self.model.files}
+
+    def at_least(self, severity: int) -> Self:
+        """The same without what is milder (1 error to 4 hint), which is counted as left out."""
+        if self.model is None:
+            return self
+        files = []
+        for file in self.model.files:
+            kept, filtered = _at_least(file.diagnostics or (), severity)
+            files.append(attrs.evolve(file, diagnostics=kept, filtered=file.filtered + filtered))
+        return attrs.evolve(self, model=attrs.evolve(self.model, files=tuple(files)))
 
     @property
     def count(self) -> int:

@@ -41,6 +41,11 @@ class Supervisor:
         session = self._session
         return None if session is None or session.died is not None or self._stopping is not None else session
 
+    @property
+    def is_starting(self) -> bool:
+        """Whether one is being started."""
+        return self._starting is not None
+
     @contextmanager
     def use(self) -> Iterator[None]:
         """While something is asked, the server is not idle."""
