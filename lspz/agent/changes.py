@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import attrs
 
@@ -103,9 +103,9 @@ def since(found: D, earlier: D, report: int = 1) -> D:
     """
     if isinstance(found, Diagnostics):
         assert isinstance(earlier, Diagnostics)
-        return cast(D, _document(found, earlier, report))
+        return _document(found, earlier, report)
     assert isinstance(earlier, WorkspaceDiagnostics)
-    return cast(D, _workspace(found, earlier))
+    return _workspace(found, earlier)
 
 
 def _document(found: Diagnostics, earlier: Diagnostics, report: int) -> Diagnostics:

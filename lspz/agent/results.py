@@ -244,7 +244,10 @@ class WorkspaceDiagnostics(Answer[CompactWorkspaceReport]):
     @property
     def files(self) -> Mapping[str, tuple[CompactDiagnostic, ...]]:
         """What is wrong, by URI."""
-        return {} if self.model is None else {file.uri: file.diagnostics or () for file in self.model.files}
+        found: dict[str, tuple[CompactDiagnostic, ...]] = {}
+        for file in self.model.files if self.model is not None else ():
+            found[file.uri] = (*found.get(file.uri, ()), *(file.diagnostics or ()))  # several servers may have one each
+        return found
 
     def at_least(self, severity: int) -> Self:
         """The same without what is milder (1 error to 4 hint), which is counted as left out."""

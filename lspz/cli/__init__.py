@@ -1,7 +1,7 @@
 """The `lspz` command. The only place that prints or exits.
 
 Exit status: 2 for a wrong option, 127 for a server that is not found, else what the server's end calls for; of the
-filters 1 for what cannot be read.
+filters 1 for what cannot be read. `check` has its own.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from . import convert
 
         return convert.main(arguments)
+    if arguments[:1] == ["check"]:
+        from . import check
+
+        return check.main(arguments[1:])
     from . import proxy
 
     return proxy.main(arguments)
