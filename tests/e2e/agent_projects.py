@@ -42,7 +42,8 @@ class Project:
     @property
     def command(self) -> tuple[str, ...]:
         """How the server is started."""
-        return BY_NAME[self.server].command
+        server = BY_NAME[self.server]
+        return (server.executable or server.command[0], *server.command[1:])
 
     @property
     def options(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 from lspz import AgentHandle, AgentPool, At, Fresh
 from lspz.agent.results import Diagnostics
 from lspz.errors import BackendDied, BackendRefused
+from tests.servers import BY_NAME
 
 from .agent_projects import PROJECTS, Project
 
@@ -173,7 +174,12 @@ async def test_positions_in_utf_8(tmp_path: Path) -> None:
     """clangd counts bytes if it is asked to; the caller may count code points all the same."""
     (tmp_path / "main.c").write_text('int café; const char *s = "😀"; int b = missing;\n')
     for encoding, column in (("utf-8", 43), ("utf-16", 40), ("utf-32", 39)):
-        builder = AgentHandle.builder().backend("clangd").workspace_root(tmp_path).positions(encoding)
+        builder = (
+            AgentHandle.builder()
+            .backend(str(BY_NAME["clangd"].executable))
+            .workspace_root(tmp_path)
+            .positions(encoding)
+        )
         async with builder.build() as agent:
             found = await agent.diagnostics("main.c")
             assert found.entries[0].ranges[0][:2] == (0, column)
