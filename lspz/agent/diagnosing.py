@@ -11,8 +11,8 @@ import attrs
 import msgspec
 
 from ..errors import AnswerTimeout, BackendError, BackendRefused
-from .asking import Asking
-from .documents import Document, Documents
+from .asking import ASK_AGAIN, Asking
+from .documents import Documents
 from .freshness import Fresh, Freshness, Pending, Unavailable
 from .results import Diagnostics, WorkspaceDiagnostics
 
@@ -28,11 +28,11 @@ _BARRIERS = (
 """Questions whose answer shows that a server has read the document as it was when it was asked."""
 
 
-async def diagnose(asking: Asking) -> Diagnostics:
+async def diagnose(asking: Asking, documents: Documents) -> Diagnostics:
     """What is wrong in a document, and whether that is known of the document as it is."""
     document, session = asking.document, asking.session
     try:
-        state = await _until_known(asking)
+        state = await _until_known(asking, documents)
     except AnswerTimeout as error:
         state = Pending(str(error))
     except BackendError as error:
@@ -46,12 +46,12 @@ async def diagnose(asking: Asking) -> Diagnostics:
         model=asking.model(PUBLISH, raw),
         raw=raw,
         server=session.options.server.name,
-        root=session.options.root,
+        root=session.options.workspace,
         uri=document.uri,
     )
 
 
-async def _until_known(asking: Asking) -> Freshness:
+async def _until_known(asking: Asking, documents: Documents) -> Freshness:
     document, session = asking.document, asking.session
     barrier: asyncio.Task[None] | None = None
     try:
@@ -59,6 +59,8 @@ async def _until_known(asking: Asking) -> Freshness:
             state = await _pulled(asking)
             if state is not None:
                 return state
+            if document.judge.is_disturbed:
+                documents.touch(document, session)
             if barrier is None and document.judge.is_doubtful:
                 barrier = asyncio.create_task(_pass(asking))
             now = session.now
@@ -84,16 +86,28 @@ async def _pulled(asking: Asking) -> Freshness | None:
         if busy is not None:
             return Pending(f"the server is at work: {busy}")
         version, asked = document.version, session.now
-        report = msgspec.json.decode(await asking.request(PULL, _question(asking, options))) or {}
+        question = _question(asking, options)
+        report = _understood(await asking.request(PULL, question), "previousResultId" in question)
         if version == document.version:
-            if report.get("kind") != "unchanged":
-                document.pulled = report.get("items") or []
+            document.pulled = document.pulled if report["kind"] == "unchanged" else report["items"]
             document.result_id = report.get("resultId")
             document.judge.pulled(version, len(document.pulled), asked)
         if document.judge.is_pulled and session.work.busy is None:
             return Fresh(document.version, len(document.pulled))
-        if not asking.left:
+        if asking.left <= ASK_AGAIN:
             return Pending("what the server answered is outdated by what happened since")
+        await asyncio.sleep(ASK_AGAIN)
+
+
+def _understood(raw: bytes, may_be_unchanged: bool) -> dict[str, Any]:
+    """A report. Raises BackendRefused for what LSP does not have: it is no empty list."""
+    report = msgspec.json.decode(raw)
+    if isinstance(report, dict):
+        if report.get("kind") == "unchanged" and may_be_unchanged:
+            return report
+        if isinstance(report.get("items"), list) and all(isinstance(item, dict) for item in report["items"]):
+            return {"kind": "full", **report}
+    raise BackendRefused(f"the server answered {PULL} with what is no report: {raw.decode(errors='replace'):.80}")
 
 
 def _question(asking: Asking, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +144,7 @@ async def diagnose_workspace(asking: Asking, documents: Documents, changed: floa
         if isinstance(state, Fresh) and options is not None:
             identifier = {"identifier": options["identifier"]} if options.get("identifier") else {}
             report = await asking.request(WORKSPACE, {"previousResultIds": [], **identifier})
-            items = (msgspec.json.decode(report) or {}).get("items") or []
+            items = _understood(report, False)["items"]
     except AnswerTimeout as error:
         state = Pending(str(error))
     except BackendError as error:
@@ -144,7 +158,7 @@ async def diagnose_workspace(asking: Asking, documents: Documents, changed: floa
     if isinstance(state, Fresh):
         state = Fresh(None, sum(len(item.get("items") or ()) for item in items))
     return WorkspaceDiagnostics(
-        state=state, model=model, raw=raw, server=session.options.server.name, root=session.options.root
+        state=state, model=model, raw=raw, server=session.options.server.name, root=session.options.workspace
     )
 
 
@@ -185,9 +199,5 @@ async def _workspace_state(asking: Asking, documents: Documents, changed: float)
 def _known(documents: Documents) -> list[Any]:
     """What was said so far, as the items of a report."""
     reports: list[tuple[str, int | None, list[Any]]] = [(uri, None, said) for uri, said in documents.elsewhere.values()]
-    reports += [(document.uri, document.version, document.said()) for document in _of(documents)]
+    reports += [(d.uri, d.version, d.said()) for d in documents if d.told is not None]
     return [{"uri": uri, "version": version, "kind": "full", "items": said} for uri, version, said in reports if said]
-
-
-def _of(documents: Documents) -> list[Document]:
-    return [document for document in documents if document.told is not None]

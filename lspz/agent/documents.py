@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import attrs
 
 from ..errors import DocumentNotOpen
 from ..wire.uris import uri_key
+from .disk import DELETED
 from .freshness import Habits, Judge
 from .locators import File, path_of
 from .session import ServerSession
@@ -23,6 +24,9 @@ RACY = 0.1
 OPEN_LIMIT = 64
 """Documents that are open at a server because something was asked about them; those asked about longest ago are
 closed."""
+
+NEWS = 32
+"""Documents that are opened because their files changed, of one batch; a checkout changes thousands."""
 
 Stamp = tuple[int, int, int, int]
 """When a file was written, how long it is, and which file it is."""
@@ -46,6 +50,8 @@ class Document:
     """The version that the server knows; None where it does not know the document."""
     held: bool = False
     """Whether the caller opened it, and it stays open until the caller closes it."""
+    is_news: bool = False
+    """Whether it is opened because its file was written, as if it had been saved."""
     asking: int = 0
     """How many questions about it are on their way."""
     judge: Judge = attrs.field(factory=Judge)
@@ -98,7 +104,11 @@ def read(path: Path) -> tuple[str, Stamp]:
     stamp = stamp_of(path)
     if abs(time.time() - stamp[0] / 1e9) < RACY:
         stamp = UNSURE
-    text, _ = decode_file(path.read_bytes())
+    data = path.read_bytes()
+    try:
+        text, _ = decode_file(data)
+    except UnicodeDecodeError:  # half of a UTF-16 file
+        text = data.decode("utf-16", "replace")
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if not text.isascii() else text
     return text, stamp
 
@@ -112,13 +122,16 @@ def stamp_of(path: Path) -> Stamp:
 class Documents:
     """All documents of one server, in the order in which they were last asked about."""
 
-    def __init__(self, root: Path, language_of: Callable[[Path], str]) -> None:
+    def __init__(
+        self, root: Path, language_of: Callable[[Path], str], knows: Callable[[Path], bool] = lambda _: False
+    ) -> None:
         self.habits = Habits()
         self.elsewhere: dict[str, tuple[str, list[Any]]] = {}
         """What the server published for documents that are not open: URI and diagnostics (JSON), by key."""
         self.last_published = 0.0
         self._root = root
         self._language_of = language_of
+        self._knows = knows
         self._by_key: dict[str, Document] = {}
 
     def __iter__(self) -> Iterator[Document]:
@@ -164,44 +177,61 @@ class Documents:
 
         Raises OSError where the file of the document that is asked about cannot be read.
         """
-        edited: list[Document] = []
+        edited, told = False, []
         is_first = all(document.told is None for document in self._by_key.values())
         for document in self:
             try:
                 document.refresh()
             except FileNotFoundError:
-                self.close(document, session)
+                self._gone(document, session)
                 if document is asked:
                     raise
-                edited.append(document)
+                edited = True
                 continue
             except OSError:
                 if document is asked:
                     raise
             if document.told != document.version:
-                if document.told is not None or document.stamp is None:
-                    edited.append(document)
+                edited |= document.told is not None or document.stamp is None
                 self._tell(document, session)
-                if is_first:
-                    session.stir()
+                told.append(document)
+        if told and is_first:
+            session.stir()
         if edited:
-            self.disturb(session.now, edited)
+            self.disturb(session.now, told)
         self._close_some(session)
-        return bool(edited)
+        return edited
 
-    def _tell(self, document: Document, session: ServerSession) -> None:
+    def touch(self, document: Document, session: ServerSession) -> None:
+        """Have the server look at a document again: another version with the same text."""
+        document.version += 1
+        self._tell(document, session, is_saved=False)
+
+    def _tell(self, document: Document, session: ServerSession, is_saved: bool = True) -> None:
         identifier = {"uri": document.uri, "version": document.version}
         if document.told is None:
             item = {**identifier, "languageId": document.language, "text": document.text}
             session.notify("textDocument/didOpen", {"textDocument": item})
+            if document.is_news:
+                self.saved(document, session)
+                document.is_news = False
         else:
             changes = [{"text": document.text}]
             session.notify("textDocument/didChange", {"textDocument": identifier, "contentChanges": changes})
-            if document.stamp is not None:
+            if is_saved and document.stamp is not None:
                 self.saved(document, session)
         document.told = document.version
         document.judge.opened(document.version, session.now)
         document.published, document.pulled, document.result_id = [], [], None
+        self.elsewhere.pop(uri_key(document.uri), None)
+
+    def _gone(self, document: Document, session: ServerSession) -> None:
+        """Its file is not there any more: one that the caller opened is opened again when it is."""
+        if document.held:
+            self._close_at(document, session)
+        else:
+            self.close(document, session)
+        self.elsewhere.pop(uri_key(document.uri), None)
 
     def saved(self, document: Document, session: ServerSession) -> None:
         """Tell a server that wants to know that the document was saved."""
@@ -213,14 +243,19 @@ class Documents:
             if isinstance(options, dict) and options.get("includeText"):
                 params["text"] = document.text
             session.notify("textDocument/didSave", params)
+            if session.options.server.checks_saved:
+                session.stir()
 
     def close(self, document: Document, session: ServerSession | None) -> None:
         """Forget a document, and tell the server that it is closed."""
         self._by_key.pop(uri_key(document.uri), None)
-        if document.told is not None and session is not None:
-            session.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+        self._close_at(document, session)
         if document.published and document.stamp is not None:
             self.elsewhere[uri_key(document.uri)] = (document.uri, document.published)
+
+    def _close_at(self, document: Document, session: ServerSession | None) -> None:
+        if document.told is not None and session is not None:
+            session.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
         document.told = None
         document.judge.closed()
 
@@ -249,6 +284,32 @@ class Documents:
             document.told = None
             document.judge = Judge(self.habits)
             document.published, document.pulled, document.result_id = [], [], None
+
+    def news(self, events: Iterable[tuple[int, Path]], at: float) -> bool:
+        """Take what happened to files; return whether any of it is news.
+
+        Files that the server has a language for are opened, so that it certainly knows what they hold now; a few
+        of many. What is known of other documents may be wrong by now.
+        """
+        is_news = False
+        left = NEWS
+        for kind, path in events:
+            document = self._by_key.get(uri_key(path.as_uri()))
+            try:
+                if kind == DELETED:
+                    is_news = True
+                elif document is None:
+                    is_news = True
+                    if left and self._knows(path) and path.is_file():
+                        left -= 1
+                        self.have(path).is_news = True
+                elif document.stamp is not None and stamp_of(path) != document.stamp:
+                    is_news |= read(path)[0] != document.text
+            except OSError:
+                is_news = True
+        if is_news:
+            self.disturb(at)
+        return is_news
 
     def died(self, reason: str) -> None:
         """The server is gone."""

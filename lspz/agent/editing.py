@@ -11,13 +11,14 @@ import msgspec
 from ..errors import EditConflict, EditRefused
 from ..wire.uris import uri_key
 from .asking import Asking
+from .disk import CHANGED, CREATED, DELETED
 from .documents import Document, Documents
 from .edits import AppliedEdit, apply_workspace_edit, touched
 from .freshness import Fresh
 from .listings import Listing
 from .results import CodeAction, Edited
 from .session import ServerSession
-from .watching import CHANGED, CREATED, DELETED, FileEvents
+from .watching import FileEvents
 
 _KINDS = {"created": CREATED, "deleted": DELETED, "edited": CHANGED, "renamed": CREATED}
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import difflib
 import os
-import shutil
-import tempfile
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -21,6 +19,8 @@ from urllib.request import url2pathname
 import attrs
 
 from ..errors import EditConflict, EditRefused
+from ..wire.uris import uri_key
+from .placing import Replacement, put_in_place
 from .text import UTF16, Text, decode_file
 
 VersionOf = Callable[[str], int | None]
@@ -33,9 +33,9 @@ class FileChange:
 
     path: Path
     """Where it is now; of a deleted file, where it was."""
-    before: bytes | None
+    before: bytes | None = attrs.field(repr=False)
     """What it held; None where there was no file."""
-    after: bytes | None
+    after: bytes | None = attrs.field(repr=False)
     """What it holds; None where there is no file any more."""
     moved_from: Path | None = None
 
@@ -53,8 +53,8 @@ class FileChange:
         if "\0" in before or "\0" in after:
             return f"Binary files {old} and {new} differ\n"
         lines = difflib.unified_diff(
-            before.splitlines(keepends=True),
-            after.splitlines(keepends=True),
+            _lines(before),
+            _lines(after),
             "/dev/null" if self.before is None else f"a/{old}",
             "/dev/null" if self.after is None else f"b/{new}",
         )
@@ -80,10 +80,6 @@ class AppliedEdit:
             lines.append(f"{change.kind} {moved}{_shown(change.path, self.root)}")
         return tuple(lines)
 
-    def summary(self) -> str:
-        """A line for each file."""
-        return "\n".join(self.lines()) or "nothing changed"
-
 
 def apply_workspace_edit(
     edit: Mapping[str, Any],
@@ -103,12 +99,11 @@ def apply_workspace_edit(
     not what the edit is for, OSError where a file cannot be read or written. Then every file is as it was.
     """
     tree = _Tree(Path(root).resolve(), encoding)
-    for operation in _operations(edit):
+    for operation in _together(_operations(edit)):
         tree.do(operation, version_of)
-    changes = tree.changes()
     if write:
-        _put_in_place(changes)
-    return AppliedEdit(tree.root, changes)
+        put_in_place(tree.replacements(), tree.emptied)
+    return AppliedEdit(tree.root, tree.changes())
 
 
 def apply_text_edits(text: str, edits: Sequence[Mapping[str, Any]], encoding: str = UTF16) -> str:
@@ -171,6 +166,28 @@ def touched(edit: Mapping[str, Any]) -> set[str]:
     return found
 
 
+def _together(operations: Iterable[_Operation]) -> Iterable[_Operation]:
+    """The same with all edits of a document between two operations on files as one: they all speak of the same text."""
+    edits: dict[str, _Operation] = {}
+    for operation in operations:
+        if operation.kind != "edit":
+            yield from edits.values()
+            edits = {}
+            yield operation
+            continue
+        try:
+            document, new = operation.members["textDocument"], operation.members["edits"]
+            key = uri_key(document["uri"])
+            known = edits.get(key)
+            if known is not None and known.members["textDocument"].get("version") != document.get("version"):
+                raise EditConflict(f"{document['uri']}: edits for several versions")
+            before = known.members["edits"] if known is not None else ()
+            edits[key] = _Operation("edit", {"textDocument": document, "edits": [*before, *new]})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise EditRefused(f"edit: not as LSP has it: {error!r}") from error
+    yield from edits.values()
+
+
 class _Tree:
     """The files below a folder as they would be."""
 
@@ -180,6 +197,8 @@ class _Tree:
         self._before: dict[Path, bytes | None] = {}  # of every file that was looked at
         self._now: dict[Path, bytes | None] = {}
         self._origin: dict[Path, Path] = {}  # where a file that was moved comes from
+        self.emptied: list[Path] = []
+        """Folders that go when nothing is in them any more."""
 
     def do(self, operation: _Operation, version_of: VersionOf | None) -> None:
         """Do one thing, in memory."""
@@ -211,12 +230,17 @@ class _Tree:
                 found.append(FileChange(path, self._before[path], after))
         return tuple(found)
 
+    def replacements(self) -> dict[Path, Replacement]:
+        """What every file whose contents are different held, and will hold."""
+        return {
+            path: Replacement(self._before[path], after, self._origin.get(path, path))
+            for path, after in self._now.items()
+            if after != self._before[path] or path in self._origin
+        }
+
     def _path(self, uri: str) -> Path:
         """The file that a URI names, behind links. Raises EditRefused outside the root."""
-        parts = urlsplit(uri)
-        if parts.scheme != "file":
-            raise EditRefused(f"{uri}: is no file")
-        named = Path(url2pathname(parts.path))
+        named = _named(uri)
         path = named.parent.resolve() / named.name
         path = path.resolve() if path.is_symlink() else path
         if not path.is_relative_to(self.root) or path == self.root:
@@ -226,7 +250,7 @@ class _Tree:
     def _own_path(self, uri: str) -> Path:
         """The same for what is to be made, moved or deleted, which must be no link: whose target would go?"""
         path = self._path(uri)
-        if Path(url2pathname(urlsplit(uri).path)).is_symlink():
+        if _named(uri).is_symlink():
             raise EditRefused(f"{uri}: is a link, which lspz neither moves nor deletes")
         return path
 
@@ -261,9 +285,10 @@ class _Tree:
         self._now[path] = b""
 
     def _rename(self, old: Path, new: Path, options: Mapping[str, Any]) -> None:
-        moves = (
-            [(path, new / path.relative_to(old)) for path in self._below(old)] if self._is_folder(old) else [(old, new)]
-        )
+        moves = [(old, new)]
+        if self._is_folder(old):
+            moves = [(path, new / path.relative_to(old)) for path in self._below(old)]
+            self.emptied.append(old)
         for source, target in moves:
             data = self._read(source)
             if data is None:
@@ -279,6 +304,7 @@ class _Tree:
     def _delete(self, path: Path, options: Mapping[str, Any]) -> None:
         if self._is_folder(path):
             below = self._below(path)
+            self.emptied.append(path)
             if below and not options.get("recursive"):
                 raise EditConflict(f"{path}: is a folder, and the edit does not say that what is in it goes, too")
         elif self._read(path) is None:
@@ -297,99 +323,29 @@ class _Tree:
 
     def _below(self, folder: Path) -> list[Path]:
         """The files in a folder, as they would be."""
-        there = [path for path in sorted(folder.rglob("*")) if path.is_file() and path not in self._now]
+        there = [path for path in sorted(folder.rglob("*")) if path.is_symlink() or path.is_file()]
+        for path in there:
+            if path.is_symlink():
+                raise EditRefused(f"{path}: is a link, which lspz neither moves nor deletes")
+        there = [path for path in there if path not in self._now]
         return there + [path for path, data in self._now.items() if data is not None and path.is_relative_to(folder)]
+
+
+def _named(uri: str) -> Path:
+    """The path that a URI names. Raises EditRefused."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError as error:
+        raise EditRefused(f"{uri}: is no URI: {error}") from error
+    if parts.scheme != "file":
+        raise EditRefused(f"{uri}: is no file")
+    return Path(url2pathname(parts.path))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text with their ends, as `diff` and `patch` see them: they end in LF alone."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _shown(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-
-
-# On disk
-
-
-def _put_in_place(changes: Sequence[FileChange]) -> None:
-    """Make the files what they should be, or leave them all as they were."""
-    staged: list[tuple[Path, Path | None]] = []  # where it goes, and the file beside it that holds what it will hold
-    made: list[Path] = []  # folders
-    done: list[tuple[Path, bytes | None, int]] = []  # with what it held, and its permissions
-    try:
-        for change in changes:
-            if change.after is not None:
-                made += _make_folder(change.path.parent)
-                like = change.moved_from or change.path
-                staged.append((change.path, _write_beside(change.path, change.after, like)))
-            if change.moved_from is not None:
-                staged.append((change.moved_from, None))
-            elif change.after is None:
-                staged.append((change.path, None))
-        held = {change.moved_from or change.path: change.before for change in changes}
-        for path, before in held.items():
-            if _held(path) != before:
-                raise EditConflict(f"{path}: changed while the edit was being applied")
-        for path, beside in staged:
-            done.append((path, _held(path), path.stat().st_mode if path.exists() else 0))
-            if beside is not None:
-                os.replace(beside, path)
-            else:
-                path.unlink(missing_ok=True)
-    except BaseException:
-        for path, before, mode in reversed(done):
-            _restore(path, before, mode)
-        for _, beside in staged:
-            if beside is not None:
-                beside.unlink(missing_ok=True)
-        for folder in reversed(made):
-            with suppress(OSError):
-                folder.rmdir()
-        raise
-
-
-def _held(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _make_folder(folder: Path) -> list[Path]:
-    """Make a folder and those above it; return those that were not there."""
-    missing = []
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for path in reversed(missing):
-        path.mkdir()
-    return missing[::-1]
-
-
-def _write_beside(path: Path, data: bytes, like: Path) -> Path:
-    """A new file in the same folder with these contents, and the permissions of `like` if that is there."""
-    number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".lspz", dir=path.parent)
-    beside = Path(name)
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(data)
-        if like.exists():
-            shutil.copymode(like, beside)
-        else:
-            beside.chmod(0o666 & ~_umask())
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    return beside
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
-def _restore(path: Path, before: bytes | None, mode: int) -> None:
-    if before is None:
-        path.unlink(missing_ok=True)
-    elif _held(path) != before:
-        beside = _write_beside(path, before, path)
-        beside.chmod(mode & 0o7777)
-        os.replace(beside, path)

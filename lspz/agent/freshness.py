@@ -167,6 +167,11 @@ class Judge:
         return not self._processed and not self._habits.names_versions
 
     @property
+    def is_disturbed(self) -> bool:
+        """Whether something else changed since the server was told of the document as it is."""
+        return self._disturbed > self._told
+
+    @property
     def is_pulled(self) -> bool:
         """Whether the server answered about the document as it is."""
         return self._pulled is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack
@@ -15,18 +15,19 @@ from ..config.servers import ServerTable, builtin_servers
 from ..errors import AnswerTimeout
 from .asking import Asking, Models
 from .diagnosing import diagnose, diagnose_workspace
+from .disk import CHANGED, CREATED, DELETED
 from .documents import Documents
 from .editing import Editor, edited
 from .edits import AppliedEdit
 from .freshness import Pending
-from .locators import At, File, path_of
+from .locators import At, File
 from .options import AgentOptions, Builder, Waits
 from .queries import FORMATTING, RENAME, WORKSPACE_SYMBOLS, ActionsQuery, EditQuery, Plain, Query, Row
 from .questions import Questions
 from .results import CodeAction, CodeActions, Diagnostics, Edited, WorkspaceDiagnostics, WorkspaceSymbols
 from .session import ServerSession
 from .supervisor import Supervisor
-from .watching import CHANGED, CREATED, DELETED, FileEvents
+from .watching import FileEvents
 
 R = TypeVar("R")
 
@@ -49,16 +50,26 @@ class AgentHandle(Questions):
         table = table or builtin_servers()
         self._options = options
         self._models = Models(options.config)
-        self._documents = Documents(options.root, lambda path: table.language_for(path, options.server))
-        self._supervisor = Supervisor(options, lambda: ServerSession(options, self._owner()), self._begun)
-        self._events = FileEvents(
-            options.root, lambda: self._supervisor.session, self._disturbed, options.server.saved, options.watches
+        self._table = table
+        self._documents = Documents(
+            options.root, lambda path: table.language_for(path, options.server), self._is_source
         )
-        self._editor = Editor(self._documents, options.root, self._events)
+        self._supervisor = Supervisor(options, self._session, self._begun)
+        self._events = FileEvents(
+            options.root,
+            options.workspace,
+            lambda: self._supervisor.session,
+            self._matters,
+            self._happened,
+            options.server.saved,
+            options.watches,
+        )
+        self._editor = Editor(self._documents, options.workspace, self._events)
         self._changed = 0.0  # when the server was last told that something did
 
-    def _owner(self) -> _Owner:
-        return _Owner(self._documents, self._editor, self._events, self._supervisor)
+    def _session(self) -> ServerSession:
+        self._events.begin()  # before the server looks at the disk
+        return ServerSession(self._options, _Owner(self._documents, self._editor, self._events, self._supervisor))
 
     @property
     def name(self) -> str:
@@ -108,18 +119,35 @@ class AgentHandle(Questions):
     def _begun(self, session: ServerSession) -> None:
         self._documents.forget()
         self._documents.sync(session)
-        self._events.begin()
         self._changed = session.now
 
-    def _disturbed(self) -> None:
-        self._changed = asyncio.get_running_loop().time()
-        self._documents.disturb(self._changed)
+    def _is_source(self, path: Path) -> bool:
+        """Whether a file is of the server's languages."""
+        return self._table.language_of(path) in self._options.server.languages
+
+    def _matters(self, path: Path) -> bool:
+        """Whether what happens to a file may change an answer, though the server has not registered for it."""
+        server = self._options.server
+        if self._is_source(path) or path.name in server.roots or self._documents.find(path) is not None:
+            return True
+        return not path.suffix and not path.exists()  # perhaps a folder of such files
+
+    def _happened(self, events: Sequence[tuple[int, Path]]) -> None:
+        """Files changed."""
+        session = self._supervisor.session
+        if session is not None and self._documents.news(events, session.now):
+            self._changed = session.now
+            if any(kind != CHANGED for kind, _ in events):
+                session.stir()
 
     # asking
 
     @asynccontextmanager
-    async def _asking(self, file: File | None, waits: Waits) -> AsyncIterator[Asking]:
-        """A question on its way: the server runs, and knows all documents as they are."""
+    async def _asking(self, file: File | None, waits: Waits, across: bool = True) -> AsyncIterator[Asking]:
+        """A question on its way: the server runs, and knows all documents as they are.
+
+        `across`: other files matter, so it also knows all that happened to them.
+        """
         patience = attrs.evolve(self._options.patience, **waits)
         until = asyncio.get_running_loop().time() + patience.limit
         document = self._documents.have(file) if file is not None else None
@@ -133,6 +161,8 @@ class AgentHandle(Questions):
                 document = self._documents.have(document.path)  # it may have been closed meanwhile
                 document.asking += 1
             try:
+                if across:
+                    await self._events.caught_up(until - session.now)
                 if self._documents.sync(session, document):
                     self._changed = session.now
                 yield Asking(session, self._models, patience, until, document, self._text_of)
@@ -152,7 +182,7 @@ class AgentHandle(Questions):
         session.check(row.provider, row.method)
 
     async def _ask(self, query: Query[R], waits: Waits) -> R:
-        async with self._asking(query.file, waits) as asking:
+        async with self._asking(query.file, waits, query.row.across) as asking:
             await self._offered(query.row, asking)
             return await query.run(asking)
 
@@ -164,7 +194,7 @@ class AgentHandle(Questions):
         """What is wrong in a document as it is now. An empty list means "clean" only where it `is_fresh`."""
         try:
             async with self._asking(file, waits) as asking:
-                return await diagnose(asking)
+                return await diagnose(asking, self._documents)
         except AnswerTimeout as error:
             uri = self._documents.path(file).as_uri()
             return Diagnostics(state=Pending(str(error)), model=None, server=self.name, uri=uri)
@@ -194,7 +224,7 @@ class AgentHandle(Questions):
         async with self._asking(at.file, waits) as asking:
             query = ActionsQuery(at.file, at, end, tuple(only))
             await self._offered(query.row, asking)
-            await diagnose(asking)
+            await diagnose(asking, self._documents)
             return await query.run(asking)
 
     async def apply_action(self, action: CodeAction, **waits: Unpack[Waits]) -> Edited:
@@ -275,7 +305,7 @@ class AgentHandle(Questions):
         """Tell the server that files were changed, created or deleted, for certain and at once."""
         await self._told()
         kinds = ((CHANGED, changed), (CREATED, created), (DELETED, deleted))
-        self._events.tell((kind, path_of(file, self.root)) for kind, files in kinds for file in files)
+        self._events.tell((kind, self._documents.path(file)) for kind, files in kinds for file in files)
 
     async def _told(self) -> ServerSession:
         """The server, told of all that changed."""

@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 import attrs
 
 from ..errors import PlaceNotFound
-from .text import Place, Text
+from .text import Text
 
 LISTED = 8
 """Places that an error names, where a locator fits several."""
@@ -119,10 +119,3 @@ def _stripped(document: Text, line: int) -> tuple[int, int]:
     text = document.line(line)
     start = document.offset(line, 0)
     return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
-
-
-def moved(place: Place, source: Text, encoding: str) -> Place:
-    """The same position in another encoding."""
-    if source.encoding == encoding:
-        return place
-    return source.in_encoding(encoding).place(source.offset(*place))

@@ -75,7 +75,13 @@ class AgentOptions(Common):
     """What one handle is told; see `Builder`."""
 
     server: Server = attrs.field(kw_only=True)
+    workspace: Path = attrs.field(kw_only=True)
+    """The folder from which answers name files, and in which edits are allowed; the server's own may be below it."""
     transport: Callable[[], Awaitable[Transport]] | None = attrs.field(default=None, kw_only=True)
+
+    @workspace.default
+    def _root(self) -> Path:
+        return self.root
 
 
 class CommonBuilder:

@@ -14,6 +14,7 @@ import attrs
 
 from ..config.servers import Server, ServerTable, builtin_servers, missing
 from ..errors import BackendError, BackendNotFound, NotOffered
+from .disk import EXCLUDED
 from .editing import edited
 from .edits import apply_workspace_edit
 from .freshness import Unavailable
@@ -31,7 +32,6 @@ from .results import (
     WorkspaceDiagnostics,
     WorkspaceSymbols,
 )
-from .watching import EXCLUDED
 
 log = logging.getLogger("lspz.agent")
 
@@ -95,7 +95,7 @@ class AgentPool(Questions):
         key = (server.name, root)
         if key not in self._handles:
             told = attrs.asdict(self._options, recurse=False)
-            options = AgentOptions(**{**told, "root": root}, server=server)
+            options = AgentOptions(**{**told, "root": root}, server=server, workspace=self.root)
             self._handles[key] = AgentHandle(options, self._table)
         return self._handles[key]
 

@@ -11,7 +11,7 @@ import msgspec
 from ..errors import NotReady
 from ..interceptors.lsp import SYMBOL_KINDS
 from .asking import Asking
-from .freshness import Fresh
+from .freshness import Fresh, Unavailable
 from .listings import Listing
 from .locators import At, File
 from .naming import shown
@@ -29,6 +29,8 @@ from .results import (
 )
 
 R = TypeVar("R")
+
+NOT_UNDERSTOOD = Unavailable("the server's answer is not as LSP has it, and is passed on as it is")
 
 
 @attrs.frozen
@@ -94,8 +96,8 @@ class Plain(Query[R]):
         model = asking.model(self.row.method, raw)
         options = asking.session.options
         answer: Any = self.row.result
-        made = answer(state=Fresh(None, 0), model=model, raw=raw, server=options.server.name, root=options.root)
-        done: R = attrs.evolve(made, state=asking.state(made.count, busy))
+        made = answer(state=Fresh(None, 0), model=model, raw=raw, server=options.server.name, root=options.workspace)
+        done: R = attrs.evolve(made, state=asking.state(made.count, busy) if model is not None else NOT_UNDERSTOOD)
         return done
 
 
@@ -161,7 +163,11 @@ class CallsQuery(Query[Listed]):
             start = _start(asking, other["uri"], other["selectionRange"])
             places = [_start(asking, calling, span) for span in call["fromRanges"]]
             kind = SYMBOL_KINDS.get(other["kind"], "symbol")
-            row = {"path": shown(other["uri"], asking.session.options.root), "line": start[0], "character": start[1]}
+            row = {
+                "path": shown(other["uri"], asking.session.options.workspace),
+                "line": start[0],
+                "character": start[1],
+            }
             rows.append({**row, "kind": kind, "name": other["name"], "calls": [list(place) for place in places]})
             at = ", ".join(f"{line + 1}:{character + 1}" for line, character in places)
             lines.append(f"{row['path']}:{start[0] + 1}:{start[1] + 1} {kind} {other['name']}, call at {at}")

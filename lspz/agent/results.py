@@ -80,7 +80,7 @@ class Answer(Generic[M]):
     @property
     def says_something(self) -> bool:
         """Whether there is anything to tell but that all is well."""
-        return bool(self.count) or self.note is not None
+        return bool(self.count or self.omitted) or self.note is not None
 
     def text(self, max_tokens: int = 0) -> str:
         """The fewest tokens, for a model to read (docs/text_format.md): as many rows as `max_tokens` hold (0: all).
@@ -107,7 +107,7 @@ class Answer(Generic[M]):
     def _noted(self, form: str, max_tokens: int) -> str:
         if self.note is None:
             return self._written(form, max_tokens)
-        if not self.count:
+        if not self.count and (self.model is not None or self.raw == b"null"):
             return self.note
         left = max(max_tokens - count_tokens(f"{self.note}\n").tokens, 1) if max_tokens else 0
         return f"{self.note}\n{self._written(form, left)}"

@@ -108,9 +108,9 @@ def _select(paths: Sequence[Path], root: Path, revision: str | None, table: Serv
             chosen.append(path)
         else:
             without.setdefault(table.language_of(path), []).extend(servers)
-    for language, servers in without.items():
-        hint = missing(servers[0].command)
-        _say(f"not checked: {language} files: {servers[0].name} is not installed; {hint}")
+    for language, lacking in without.items():
+        hint = missing(lacking[0].command)
+        _say(f"not checked: {language} files: {lacking[0].name} is not installed; {hint}")
     if without and not chosen:
         raise ConfigError("no server of these files is installed")
     return sorted(chosen)

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..agent.watching import EXCLUDED
+from ..agent.disk import EXCLUDED
 from ..errors import ConfigError
 
 

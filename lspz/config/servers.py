@@ -50,6 +50,8 @@ class Server:
     """Tokens of progress that says nothing about the documents that are open."""
     saved: tuple[str, ...] = attrs.field(default=(), converter=_tuple, validator=_strings)
     """Globs of files of whose changes it learns by `didSave`, since it registers for none."""
+    checks_saved: bool = False
+    """Whether it begins to check when a document is saved, beside what it answers at once."""
     whole: bool = False
     """Whether it publishes diagnostics of the whole project, and not of open documents alone."""
     default: bool = False

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lspz.agent import edits as module
+from lspz.agent import placing as module
 from lspz.agent.edits import apply_text_edits, apply_workspace_edit
 from lspz.agent.text import ENCODINGS, Text, units
 from lspz.errors import EditConflict, EditRefused
@@ -142,7 +142,7 @@ def test_an_edit_over_several_files(tmp_path: Path) -> None:
     assert two.read_text() == "x = 1\n"
     assert not old.exists()
     assert not (root / "gone.py").exists()
-    assert sorted(applied.summary().splitlines()) == [
+    assert sorted(applied.lines()) == [
         "created fresh.py",
         "deleted gone.py",
         "edited one.py",
@@ -163,7 +163,7 @@ def test_changes_by_uri(tmp_path: Path) -> None:
     uri = path.as_uri()
     apply_workspace_edit({"changes": {uri: [{"range": at(0, 0, 0, 1), "newText": "y"}]}}, tmp_path)
     assert path.read_text() == "y\n"
-    assert apply_workspace_edit({}, tmp_path).summary() == "nothing changed"
+    assert apply_workspace_edit({}, tmp_path).lines() == ()
     assert apply_workspace_edit({"changes": {uri: []}}, tmp_path).changes == ()
 
 
@@ -322,7 +322,7 @@ def test_a_file_that_fails_leaves_all_as_they_were(
         replace(source, target)
 
     def failing_unlink(self: Path, missing_ok: bool = False) -> None:
-        if not self.name.endswith(".lspz"):
+        if not self.name.startswith(".lspz-"):
             count()
         unlink(self, missing_ok)
 
@@ -360,3 +360,86 @@ def test_a_file_that_somebody_changed_meanwhile_is_a_conflict(tmp_path: Path, mo
     assert everything(tmp_path).keys() == {"a", "b"}
     assert (tmp_path / "a").read_text() == "x\n"
     assert (tmp_path / "b").read_text() == "somebody else's\n"
+
+
+def renamed(root: Path, old: str, new: str) -> dict[str, str]:
+    """A RenameFile."""
+    return {"kind": "rename", "oldUri": (root / old).as_uri(), "newUri": (root / new).as_uri()}
+
+
+def test_names_that_are_used_again(tmp_path: Path) -> None:
+    """A file that is moved away and one of its name made, two that swap names, one moved there and back."""
+    for name in ("a", "b", "c", "d"):
+        (tmp_path / name).write_text(f"{name}\n")
+    steps = [
+        renamed(tmp_path, "a", "moved"),
+        {"kind": "create", "uri": (tmp_path / "a").as_uri()},
+        change(tmp_path / "a", (at(0, 0, 0, 0), "stub")),
+        renamed(tmp_path, "b", "t"),
+        renamed(tmp_path, "c", "b"),
+        renamed(tmp_path, "t", "c"),
+        renamed(tmp_path, "d", "e"),
+        renamed(tmp_path, "e", "d"),
+    ]
+    apply_workspace_edit({"documentChanges": steps}, tmp_path)
+
+    held = {name: data.decode() for name, (data, _) in everything(tmp_path).items()}
+    assert held == {"a": "stub", "moved": "a\n", "b": "c\n", "c": "b\n", "d": "d\n"}
+
+
+def test_edits_of_a_document_in_several_entries_speak_of_one_text(tmp_path: Path) -> None:
+    """They are applied together; an overlap is refused, and so are several versions."""
+    path = tmp_path / "a"
+    path.write_text("abcdef")
+    first, second = change(path, (at(0, 0, 0, 1), "XXXX")), change(path, (at(0, 3, 0, 4), "Y"))
+    apply_workspace_edit({"documentChanges": [first, second]}, tmp_path)
+    assert path.read_text() == "XXXXbcYef"
+    overlap = change(path, (at(0, 3, 0, 6), "Z"))
+    with pytest.raises(EditRefused, match="overlaps"):
+        apply_workspace_edit({"documentChanges": [second, overlap]}, tmp_path)
+    with pytest.raises(EditConflict, match="several versions"):
+        apply_workspace_edit({"documentChanges": [first, change(path, (at(0, 3, 0, 4), "Y"), version=3)]}, tmp_path)
+
+
+def test_folders_that_are_moved_and_deleted_go(tmp_path: Path) -> None:
+    """With the folders in them, empty ones too; a folder that holds a link is refused."""
+    (tmp_path / "old" / "deep" / "empty").mkdir(parents=True)
+    (tmp_path / "old" / "deep" / "a").write_text("a")
+    (tmp_path / "gone" / "empty").mkdir(parents=True)
+    delete = {"kind": "delete", "uri": (tmp_path / "gone").as_uri(), "options": {"recursive": True}}
+    apply_workspace_edit({"documentChanges": [renamed(tmp_path, "old", "new"), delete]}, tmp_path)
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
+        "new",
+        "new/deep",
+        "new/deep/a",
+    ]
+    (tmp_path / "new" / "link").symlink_to(tmp_path / "new" / "deep" / "a")
+    with pytest.raises(EditRefused, match="is a link"):
+        apply_workspace_edit({"documentChanges": [renamed(tmp_path, "new", "newer")]}, tmp_path)
+
+
+def test_a_target_that_appears_meanwhile_is_a_conflict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What others put where a file is moved to is not lost."""
+    (tmp_path / "a").write_text("a")
+    write = module._write_beside
+
+    def while_others_write(path: Path, data: bytes, like: Path) -> Path:
+        (tmp_path / "b").write_text("somebody else's")
+        return write(path, data, like)
+
+    monkeypatch.setattr(module, "_write_beside", while_others_write)
+    with pytest.raises(EditConflict, match="changed while"):
+        apply_workspace_edit({"documentChanges": [renamed(tmp_path, "a", "b")]}, tmp_path)
+    assert everything(tmp_path).keys() == {"a", "b"}
+    assert (tmp_path / "b").read_text() == "somebody else's"
+
+
+def test_names_and_texts_that_tools_stumble_over(tmp_path: Path) -> None:
+    """A name as long as there may be one, and a form feed, which ends no line of a diff."""
+    path = tmp_path / ("n" * 255)
+    path.write_text("a\x0cb\u2028c\nd\n")
+    applied = apply_workspace_edit({"documentChanges": [change(path, (at(1, 0, 1, 1), "D"))]}, tmp_path)
+    assert path.read_text() == "a\x0cb\u2028c\nD\n"
+    assert applied.diff().splitlines(keepends=True)[-1] == "+D\n"
+    assert "\n a\x0cb\u2028c\n-d\n" in applied.diff()
+    assert "No newline" not in applied.diff()

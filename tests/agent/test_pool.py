@@ -61,7 +61,7 @@ async def test_servers_are_started_by_language_and_nearest_root(root: Path) -> N
         await asyncio.gather(*(pool.diagnostics(file) for file in ("a.tiny", root / "inner/src/b.tiny") * 10))
         assert {handle.root for handle in pool.handles} == {root, root / "inner"}
         found = await pool.diagnostics((root / "inner/src/b.tiny").as_uri())
-        assert found.text() == '"src/b.tiny" v1\nerror\n1:1 one finds this in b.tiny'
+        assert found.text() == '"inner/src/b.tiny" v1\nerror\n1:1 one finds this in b.tiny'
     assert not any(handle.is_running for handle in pool.handles)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lspz import At
-from lspz.agent import watching
+from lspz.agent import disk
 from lspz.agent.watching import compiled
 
 from .scripted import Scripted
@@ -129,17 +129,59 @@ async def test_what_the_caller_says_is_told_at_once(root: Path) -> None:
         await told(server, ("a.py", 2), ("new.py", 1), ("old.py", 3), root=root)
 
 
-async def test_without_the_library_one_warning_is_given(
+async def test_where_the_system_cannot_watch_one_warning_is_given(
     root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Everything else works."""
-    monkeypatch.setitem(__import__("sys").modules, "watchfiles", None)
-    watching._warn_once.cache_clear()
-    server = Scripted({"hoverProvider": True}, textDocument_hover=HOVER)
+    """Everything else works, and nobody waits for what will not be seen."""
+
+    def watch(*paths: Any, **options: Any) -> Any:
+        raise OSError("OS file watch limit reached")
+
+    monkeypatch.setattr("watchfiles.watch", watch)
+    disk._warn_once.cache_clear()
+    for _ in range(2):
+        server = Scripted({"hoverProvider": True, "diagnosticProvider": {}}, textDocument_hover=HOVER)
+        server.answers["textDocument/diagnostic"] = {"kind": "full", "items": []}
+        async with server.handle(root) as agent:
+            assert (await agent.hover(At("a.py", 0))).markdown == "it"
+            assert (await agent.diagnostics("a.py")).is_clean
+    warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == ["files that change on disk are not watched: OS file watch limit reached"]
+
+
+async def test_what_happened_before_a_question_is_told_before_it(root: Path) -> None:
+    """However soon it is asked: files that were written, made and deleted, thirty times over."""
+    registration = {"id": "w", "method": "workspace/didChangeWatchedFiles"}
+    registration["registerOptions"] = {"watchers": [{"globPattern": "**/*.txt"}]}  # type: ignore[assignment]
+    server = Scripted({"diagnosticProvider": {}})
+    server.answers["textDocument/diagnostic"] = {"kind": "full", "items": []}
     async with server.handle(root) as agent:
         await agent.start()
-        await registered(server, {"globPattern": "**/*.py"})
-        await registered(server, {"globPattern": "**/*.pyi"})
-        assert (await agent.hover(At("a.py", 0))).markdown == "it"
-    warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    assert warnings == ["files that change on disk are not watched: pip install 'lspz[watch]'"]
+        await server.ask("client/registerCapability", {"registrations": [registration]})
+        await agent.diagnostics("a.py")
+        for number in range(30):
+            path = root / f"{number % 7}.txt"
+            there = path.exists()
+            if there and number % 3 == 0:
+                path.unlink()
+            else:
+                path.write_text(str(number))
+            server.heard = []
+            await agent.diagnostics("a.py")
+            methods = [method for method, _ in server.heard]
+            told = methods.index("workspace/didChangeWatchedFiles")
+            assert told < methods.index("textDocument/diagnostic")
+            kind = 1 if not there else 2 if path.exists() else 3
+            assert server.heard[told][1]["changes"] == [{"uri": path.as_uri(), "type": kind}]
+
+
+async def test_a_folder_for_marks_is_taken_away(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the handle, and that of a process that was killed with the next one."""
+    monkeypatch.setattr(disk.tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / f"{disk.MARKS_PREFIX}999999999-x"
+    left.mkdir()
+    async with Scripted({"hoverProvider": True}, textDocument_hover=HOVER).handle(root) as agent:
+        await agent.hover(At("a.py", 0))
+        assert len(list(tmp_path.glob(f"{disk.MARKS_PREFIX}*"))) == 1
+        assert not left.exists()
+    assert list(tmp_path.glob(f"{disk.MARKS_PREFIX}*")) == []

@@ -22,6 +22,8 @@ class Project:
     """The file that uses `area` of the other one."""
     shapes: str
     """The file that defines it."""
+    declares: str
+    """The file that `main` sees of it."""
     wrong: str
     """A line that is wrong at the end of `main`."""
     says: str = "missing"
@@ -74,6 +76,7 @@ print(covered())
         },
         main="main.py",
         shapes="shapes.py",
+        declares="shapes.py",
         wrong="print(missing)\n",
         later=("later.py", "def late() -> int:\n    return 1\n"),
         wants_later="from later import late\n\nprint(late())\n",
@@ -100,6 +103,7 @@ covered();
         },
         main="main.ts",
         shapes="shapes.ts",
+        declares="shapes.ts",
         wrong="missing();\n",
         later=("later.ts", "export function late(): number {\n  return 1;\n}\n"),
         wants_later='import { late } from "./later";\n\nlate();\n',
@@ -130,6 +134,7 @@ func main() {
         },
         main="main.go",
         shapes="shapes.go",
+        declares="shapes.go",
         wrong="var wrong int = missing\n",
         later=("later.go", "package main\n\nfunc late() int {\n\treturn 1\n}\n"),
         wants_later="package main\n\nfunc main() {\n\tprintln(late())\n}\n",
@@ -159,6 +164,7 @@ int main(void) { return covered(); }
         },
         main="main.c",
         shapes="shapes.c",
+        declares="shapes.h",
         wrong="int wrong = missing;\n",
         later=("later.h", "int late(void);\n"),
         wants_later='#include "later.h"\n\nint main(void) { return late(); }\n',
@@ -188,6 +194,7 @@ fn main() {
         },
         main="src/main.rs",
         shapes="src/shapes.rs",
+        declares="src/shapes.rs",
         wrong="fn wrong() { covered(1); }\n",
         says="expected 0 arguments",
         later=("src/later.rs", "pub fn late() -> u32 {\n    1\n}\n"),
@@ -198,6 +205,7 @@ fn main() {
         {"ruff.toml": "", "shapes.py": "def area():\n    pass\n", "main.py": "from shapes import area\n\narea()\n"},
         main="main.py",
         shapes="shapes.py",
+        declares="shapes.py",
         wrong="print(missing)\n",
         offers=frozenset({"hover", "code_actions", "formatting"}),
     ),

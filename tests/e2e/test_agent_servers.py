@@ -123,6 +123,43 @@ async def test_a_file_that_is_created_on_disk_is_noticed(agent: AgentHandle, pro
             await asyncio.sleep(0.1)
 
 
+@pytest.mark.parametrize("project", FULL)
+async def test_a_file_that_was_never_asked_about_changes(agent: AgentHandle, project: Project) -> None:
+    """What it breaks or mends in another file is known at once, without anybody saying so."""
+    declares = agent.root / project.declares
+    right = declares.read_text()
+    assert errors(await agent.diagnostics(project.main)) == []
+    for _ in range(2):
+        declares.write_text(right.replace("area(", "surface("))
+        assert errors(await agent.diagnostics(project.main)) != []
+        declares.write_text(right)
+        assert errors(await agent.diagnostics(project.main)) == []
+    declares.unlink()
+    assert errors(await agent.diagnostics(project.main)) != []
+    declares.write_text(right)
+    assert errors(await agent.diagnostics(project.main)) == []
+
+
+@pytest.mark.parametrize("project", FULL)
+async def test_a_rename_reaches_a_file_that_was_just_made(agent: AgentHandle, project: Project) -> None:
+    """As soon as it is written."""
+    if project.server == "clangd":
+        pytest.skip("a file that is not in compile_commands.json is not part of the project")
+    await agent.diagnostics(project.main)
+    more = agent.root / project.main.replace("main", "more")
+    text = (agent.root / project.main).read_text().replace("covered", "more_of_it")
+    if project.server == "rust-analyzer":
+        append(agent.root / project.main, "mod more;\n")
+        text = "pub fn more_of_it() -> u32 {\n    crate::shapes::area(2, 3)\n}\n"
+    if project.server == "gopls":
+        text = text.replace("func main()", "func other()")
+    more.write_text(text)
+    used = await agent.references(At(project.main, text="area(2, 3)", symbol="area"))
+    assert more.as_uri() in used.files
+    await agent.rename(At(project.shapes, text="area", symbol="area", line=0), "surface")
+    assert "surface(2, 3)" in more.read_text()
+
+
 @pytest.mark.parametrize("project", EACH)
 async def test_a_server_that_is_killed_while_it_is_asked(agent: AgentHandle, project: Project) -> None:
     """The question fails with what happened, and the next one is answered, by a new server that knows the document."""
@@ -184,3 +221,40 @@ async def test_positions_in_utf_8(tmp_path: Path) -> None:
             found = await agent.diagnostics("main.c")
             assert found.entries[0].ranges[0][:2] == (0, column)
             assert agent.capabilities["positionEncoding"] == encoding
+
+
+@pytest.mark.server("rust-analyzer")
+async def test_what_cargo_check_finds_is_waited_for(tmp_path: Path) -> None:
+    """The server itself knows nothing of moved values: what it starts when a file is saved counts."""
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n')
+    (tmp_path / "src").mkdir()
+    main = tmp_path / "src" / "main.rs"
+    right = 'fn main() {\n    let s = String::new();\n    println!("{}", s);\n}\n'
+    wrong = 'fn main() {\n    let s = String::new();\n    let t = s;\n    println!("{} {}", s, t);\n}\n'
+    main.write_text(right)
+    builder = AgentHandle.builder().backend(str(BY_NAME["rust-analyzer"].executable)).workspace_root(tmp_path)
+    async with builder.patience(limit=60).build() as agent:
+        assert errors(await agent.diagnostics(main)) == []
+        for _ in range(3):
+            main.write_text(wrong)
+            assert any("moved value" in message for message in errors(await agent.diagnostics(main)))
+            main.write_text(right)
+            assert errors(await agent.diagnostics(main)) == []
+
+
+@pytest.mark.server("gopls")
+async def test_a_workspace_is_counted_once_and_mended(tmp_path: Path) -> None:
+    """What is published of a file before it is opened, and after, is one; what is mended is gone."""
+    (tmp_path / "go.mod").write_text("module m\n\ngo 1.21\n")
+    (tmp_path / "main.go").write_text("package main\n\nfunc main() { util() }\n")
+    util = tmp_path / "util.go"
+    util.write_text('package main\n\nfunc util() int { return 1 + "a" }\n')
+    builder = AgentHandle.builder().backend(str(BY_NAME["gopls"].executable)).workspace_root(tmp_path)
+    async with builder.build() as agent:
+        assert (await agent.workspace_diagnostics()).state == Fresh(None, 1)
+        assert (await agent.diagnostics(util)).state == Fresh(1, 1)
+        assert (await agent.workspace_diagnostics()).state == Fresh(None, 1)
+        util.write_text("package main\n\nfunc util() int { return 1 }\n")
+        assert (await agent.workspace_diagnostics()).state == Fresh(None, 0)
+        util.unlink()
+        assert (await agent.workspace_diagnostics()).count > 0
