@@ -20,6 +20,9 @@ PUBLISH = "textDocument/publishDiagnostics"
 PULL = "textDocument/diagnostic"
 WORKSPACE = "workspace/diagnostic"
 
+ASK_ANYWAY = 1.0
+"""Seconds after which a server that is at work is asked all the same, each further time twice as long."""
+
 _BARRIERS = (
     ("documentSymbolProvider", "textDocument/documentSymbol"),
     ("foldingRangeProvider", "textDocument/foldingRange"),
@@ -56,10 +59,10 @@ async def _until_known(asking: Asking, documents: Documents) -> Freshness:
     barrier: asyncio.Task[None] | None = None
     try:
         while True:
-            state = await _pulled(asking)
+            state = await _pulled(asking, documents)
             if state is not None:
                 return state
-            if document.judge.is_disturbed:
+            if document.judge.wants_touch(session.now, asking.patience):
                 documents.touch(document, session)
             if barrier is None and document.judge.is_doubtful:
                 barrier = asyncio.create_task(_pass(asking))
@@ -75,15 +78,19 @@ async def _until_known(asking: Asking, documents: Documents) -> Freshness:
             await asyncio.wait([barrier])
 
 
-async def _pulled(asking: Asking) -> Freshness | None:
-    """What is known of a server that can be asked; None of one that publishes."""
+async def _pulled(asking: Asking, documents: Documents) -> Freshness | None:
+    """What is known of a server that can be asked; None of one that publishes.
+
+    It is best asked when it is not at work. But there are servers that go on only when they are asked.
+    """
     document, session = asking.document, asking.session
+    wait = ASK_ANYWAY
     while True:
-        busy = await session.ready(asking.until)
+        busy = await session.ready(min(asking.until, session.now + wait))
         options = session.provider("diagnosticProvider", PULL)
         if options is None:
             return None
-        if busy is not None:
+        if busy is not None and not asking.left:
             return Pending(f"the server is at work: {busy}")
         version, asked = document.version, session.now
         question = _question(asking, options)
@@ -92,11 +99,25 @@ async def _pulled(asking: Asking) -> Freshness | None:
             document.pulled = document.pulled if report["kind"] == "unchanged" else report["items"]
             document.result_id = report.get("resultId")
             document.judge.pulled(version, len(document.pulled), asked)
+        if session.work.busy is None and documents.check(document, session):
+            continue
         if document.judge.is_pulled and session.work.busy is None:
             return Fresh(document.version, len(document.pulled))
-        if asking.left <= ASK_AGAIN:
+        if session.work.busy is not None:
+            wait *= 2
+        elif asking.left <= ASK_AGAIN:
             return Pending("what the server answered is outdated by what happened since")
-        await asyncio.sleep(ASK_AGAIN)
+        else:
+            await asyncio.sleep(ASK_AGAIN)
+
+
+def _question(asking: Asking, options: Mapping[str, Any]) -> dict[str, Any]:
+    params: dict[str, Any] = {"textDocument": asking.identifier}
+    if options.get("identifier"):
+        params["identifier"] = options["identifier"]
+    if asking.document.result_id is not None:
+        params["previousResultId"] = asking.document.result_id
+    return params
 
 
 def _understood(raw: bytes, may_be_unchanged: bool) -> dict[str, Any]:
@@ -108,15 +129,6 @@ def _understood(raw: bytes, may_be_unchanged: bool) -> dict[str, Any]:
         if isinstance(report.get("items"), list) and all(isinstance(item, dict) for item in report["items"]):
             return {"kind": "full", **report}
     raise BackendRefused(f"the server answered {PULL} with what is no report: {raw.decode(errors='replace'):.80}")
-
-
-def _question(asking: Asking, options: Mapping[str, Any]) -> dict[str, Any]:
-    params: dict[str, Any] = {"textDocument": asking.identifier}
-    if options.get("identifier"):
-        params["identifier"] = options["identifier"]
-    if asking.document.result_id is not None:
-        params["previousResultId"] = asking.document.result_id
-    return params
 
 
 async def _pass(asking: Asking) -> None:

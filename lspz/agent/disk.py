@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
+from .placing import TEMPORARY
+
 log = logging.getLogger("lspz.agent")
 
 CREATED, CHANGED, DELETED = 1, 2, 3
@@ -147,7 +149,9 @@ class Disk:
 
 
 def is_excluded(path: Path, root: Path) -> bool:
-    """Whether a file is in one of the folders in which nothing is looked for."""
+    """Whether a file is in one of the folders in which nothing is looked for, or is there for a moment only."""
+    if path.name.startswith(TEMPORARY):
+        return True
     return path.is_relative_to(root) and not EXCLUDED.isdisjoint(path.relative_to(root).parts[:-1])
 
 

@@ -129,6 +129,7 @@ class Documents:
         self.elsewhere: dict[str, tuple[str, list[Any]]] = {}
         """What the server published for documents that are not open: URI and diagnostics (JSON), by key."""
         self.last_published = 0.0
+        self._checked = 0.0  # when the server was last told of a save, if it checks then
         self._root = root
         self._language_of = language_of
         self._knows = knows
@@ -205,9 +206,9 @@ class Documents:
     def touch(self, document: Document, session: ServerSession) -> None:
         """Have the server look at a document again: another version with the same text."""
         document.version += 1
-        self._tell(document, session, is_saved=False)
+        self._tell(document, session, touched=True)
 
-    def _tell(self, document: Document, session: ServerSession, is_saved: bool = True) -> None:
+    def _tell(self, document: Document, session: ServerSession, touched: bool = False) -> None:
         identifier = {"uri": document.uri, "version": document.version}
         if document.told is None:
             item = {**identifier, "languageId": document.language, "text": document.text}
@@ -218,11 +219,13 @@ class Documents:
         else:
             changes = [{"text": document.text}]
             session.notify("textDocument/didChange", {"textDocument": identifier, "contentChanges": changes})
-            if is_saved and document.stamp is not None:
+            if not touched and document.stamp is not None:
                 self.saved(document, session)
         document.told = document.version
-        document.judge.opened(document.version, session.now)
-        document.published, document.pulled, document.result_id = [], [], None
+        document.judge.opened(document.version, session.now, touched)
+        document.pulled, document.result_id = [], None
+        if not touched:
+            document.published = []
         self.elsewhere.pop(uri_key(document.uri), None)
 
     def _gone(self, document: Document, session: ServerSession) -> None:
@@ -244,7 +247,18 @@ class Documents:
                 params["text"] = document.text
             session.notify("textDocument/didSave", params)
             if session.options.server.checks_saved:
+                self._checked = session.now
                 session.stir()
+
+    def check(self, document: Document, session: ServerSession) -> bool:
+        """Have a server check that does so when a document is saved, and has not since it loaded the project.
+
+        Return whether it was told to.
+        """
+        if not session.options.server.checks_saved or self._checked > session.work.loaded:
+            return False
+        self.saved(document, session)
+        return self._checked > session.work.loaded
 
     def close(self, document: Document, session: ServerSession | None) -> None:
         """Forget a document, and tell the server that it is closed."""
@@ -279,6 +293,7 @@ class Documents:
     def forget(self) -> None:
         """A server begins that knows nothing yet."""
         self.habits = Habits()
+        self._checked = 0.0
         self.elsewhere.clear()
         for document in self:
             document.told = None

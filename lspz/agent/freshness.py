@@ -98,12 +98,17 @@ class Judge:
         self._processed = True  # it is known to have read this one
         self._has_settled = False  # a publish for this document has counted
         self._disturbed = self._outdated = 0.0
+        self._before: int | None = None  # how many were published last for the version before
+        self._touched = False
         self._gone: str | None = None
 
     # what happens
 
-    def opened(self, version: int, at: float = 0.0) -> None:
-        """The server was told of the document, or of a new version of it."""
+    def opened(self, version: int, at: float = 0.0, touched: bool = False) -> None:
+        """The server was told of the document, or of a new version of it; `touched`: one with the same text."""
+        if self._published is not None:
+            self._before = self._published[2]
+        self._touched = touched
         self._edited = self._version is not None
         self._processed = not self._edited
         self._version = version
@@ -114,7 +119,7 @@ class Judge:
     def closed(self) -> None:
         """The server was told that the document is closed."""
         self._version = None
-        self._published = self._pulled = None
+        self._published = self._pulled = self._before = None
         self._has_settled = False
 
     def processed(self, version: int) -> None:
@@ -166,10 +171,13 @@ class Judge:
         """Whether what a server that names no versions publishes may be about the text before the last edit."""
         return not self._processed and not self._habits.names_versions
 
-    @property
-    def is_disturbed(self) -> bool:
-        """Whether something else changed since the server was told of the document as it is."""
-        return self._disturbed > self._told
+    def wants_touch(self, now: float, patience: Patience) -> bool:
+        """Whether something else changed, and the server has not said anything about the document since.
+
+        It is given a moment to; then it is best told of the document again, so that it looks.
+        """
+        last = max(self._told, self._published[0] if self._published is not None else 0.0)
+        return self._disturbed > last and now >= self._disturbed + patience.quiet
 
     @property
     def is_pulled(self) -> bool:
@@ -189,18 +197,33 @@ class Judge:
         if self._pulled is not None:
             return Fresh(*self._pulled)
         if self._published is None:
-            return Pending(f"the server has not published diagnostics for version {self._version}")
+            return self._silent(now, idle_since, patience or Patience())
         published, version, count, doubtful = self._published
         wait = self._wait(version, count, doubtful, patience or Patience())
         settled = max(published, idle_since) + wait
-        if self._disturbed > published:
-            settled = max(settled, self._disturbed + max(wait, MARGIN * self._habits.looks_within))
+        if self._disturbed > max(published, self._told):
+            return Pending("something else changed since", self._disturbed + (patience or Patience()).quiet)
         if now < settled:
             what = "an empty list, which may not be its last word" if not count else "diagnostics, and may publish more"
             return Pending(f"the server has published {what}", settled)
         self._has_settled = True
         self._habits.has_meant_empty |= not count
         return Fresh(self._version, count)
+
+    def _silent(self, now: float, idle_since: float, patience: Patience) -> Freshness:
+        """What is known where nothing was published for this version.
+
+        Servers may keep silent when they would say what they said before: about the same text, or, if they name no
+        versions, "nothing" once more. That is believed as late as any empty list.
+        """
+        reason = f"the server has not published diagnostics for version {self._version}"
+        before = self._before
+        if before is not None and (
+            self._touched or (not before and self._processed and not self._habits.names_versions)
+        ):
+            settled = max(self._told, idle_since) + patience.first_empty_quiet
+            return Fresh(self._version, before) if now >= settled else Pending(reason, settled)
+        return Pending(reason)
 
     def _wait(self, version: int | None, count: int, doubtful: bool, patience: Patience) -> float:
         wait = patience.quiet if version is not None or self._habits.names_versions else patience.unversioned_quiet

@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from ..errors import EditConflict
 
+TEMPORARY = ".lspz-"
+"""What the names of new files begin with until they are in place."""
+
 
 class Replacement(NamedTuple):
     """What becomes of one file."""
@@ -83,7 +86,7 @@ def _make_folder(folder: Path) -> list[Path]:
 
 def _write_beside(path: Path, data: bytes, like: Path) -> Path:
     """A new file in the same folder with these contents, and the permissions of `like` if that is there."""
-    number, name = tempfile.mkstemp(prefix=".lspz-", dir=path.parent)
+    number, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
     beside = Path(name)
     try:
         with os.fdopen(number, "wb") as file:

@@ -37,6 +37,8 @@ class Work:
         self._behind: dict[object, str] = {}  # of work that says nothing about the documents that are open
         self._share: dict[object, str] = {}
         self.idle_since = clock()
+        self.loaded = 0.0
+        """When it said last that it has loaded everything."""
 
     @property
     def busy(self) -> str | None:
@@ -65,6 +67,7 @@ class Work:
     def status(self, params: Any) -> None:
         """`experimental/serverStatus`: quiescent means that everything is loaded."""
         if params.get("quiescent", True):
+            self.loaded = self._clock()
             self._end("status")
         else:
             self._begin("status", params.get("message") or "loading")

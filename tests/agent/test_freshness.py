@@ -14,6 +14,7 @@ from lspz.agent.freshness import (
     UNVERSIONED_QUIET,
     Fresh,
     Judge,
+    Patience,
     Pending,
     Unavailable,
 )
@@ -117,15 +118,49 @@ def test_an_unversioned_list_may_be_of_the_text_before_the_edit() -> None:
     assert judge.at(21.0 + UNVERSIONED_QUIET) == Fresh(3, 1)
 
 
-def test_a_change_elsewhere_is_waited_for_as_long_as_an_edit_took() -> None:
-    """What was published before it may be outdated by it, and the server names no version of the whole."""
+def test_a_change_elsewhere_makes_what_was_published_doubtful() -> None:
+    """The server has a moment to say more; then it is told of the document again, and what it then says counts."""
     judge = opened(1)
-    judge.opened(2, at=10.0)
-    judge.published(2, 1, 12.0)
-    assert judge.at(12.5) == Fresh(2, 1)
+    judge.published(1, 1, 12.0)
+    assert judge.at(12.5) == Fresh(1, 1)
     judge.disturbed(20.0)
-    assert isinstance(judge.at(20.0 + QUIET), Pending)
-    assert judge.at(20.0 + MARGIN * 2.0) == Fresh(2, 1)
+    assert isinstance(judge.at(1e9), Pending), "what was said before it is not known to hold"
+    assert not judge.wants_touch(20.0, Patience())
+    assert judge.wants_touch(20.0 + QUIET, Patience())
+    judge.opened(2, 21.0, touched=True)
+    assert not judge.wants_touch(1e9, Patience())
+    judge.published(2, 3, 22.0)
+    assert judge.at(22.0 + QUIET) == Fresh(2, 3)
+
+
+def test_a_server_that_is_told_the_same_may_have_nothing_to_add() -> None:
+    """Where it keeps silent about a text that it is told again, what it said holds; after an edit it does not."""
+    judge = opened(1)
+    judge.published(1, 2, 1.0)
+    judge.disturbed(20.0)
+    judge.opened(2, 21.0, touched=True)
+    assert isinstance(judge.at(21.0 + FIRST_EMPTY_QUIET - 0.1), Pending)
+    assert judge.at(21.0 + FIRST_EMPTY_QUIET) == Fresh(2, 2)
+    judge.opened(3, 40.0)
+    assert isinstance(judge.at(1e9), Pending)
+
+
+def test_a_server_that_says_nothing_once_has_nothing_to_say_again() -> None:
+    """Of those that name no versions some publish no second empty list; others must, and so must those with a list."""
+    judge = opened(1)
+    judge.published(None, 0, 1.0)
+    judge.opened(2, 10.0)
+    assert isinstance(judge.at(1e9), Pending), "it has not read the edit, as far as is known"
+    judge.processed(2)
+    assert isinstance(judge.at(10.0 + FIRST_EMPTY_QUIET - 0.1), Pending)
+    assert judge.at(10.0 + FIRST_EMPTY_QUIET) == Fresh(2, 0)
+    assert isinstance(judge.at(1e9, busy="indexing"), Pending)
+    for version, count in ((1, 0), (None, 1)):
+        judge = opened(1)
+        judge.published(version, count, 1.0)
+        judge.opened(2, 10.0)
+        judge.processed(2)
+        assert isinstance(judge.at(1e9), Pending)
 
 
 def test_an_answer_counts_at_once_for_the_version_it_was_asked_for() -> None:

@@ -50,7 +50,7 @@ class Project:
     @property
     def options(self) -> dict[str, Any]:
         """`initializationOptions`."""
-        return BY_NAME[self.server].options
+        return {} if self.server == "rust-analyzer" else BY_NAME[self.server].options  # where it need not check
 
 
 PROJECTS = (
