@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,15 @@ KEPT = 0.2
 
 _ASK_AGAIN = (-32801, -32802)
 """LSP's ContentModified and ServerCancelled."""
+
+
+@contextmanager
+def understood(method: str) -> Iterator[None]:
+    """Raise BackendRefused where an answer cannot be read: it is not as LSP has it."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise BackendRefused(f"{method}: the server's answer is not as LSP has it: {error!r}") from error
 
 
 class Models:
@@ -78,6 +89,12 @@ class Asking:
         self._clock = asyncio.get_running_loop().time
         self.until = until
         self._texts: dict[str, Text | None] = {}
+
+    def within(self, share: float) -> Asking:
+        """The same with a share of the time that is left."""
+        other = copy(self)
+        other.until = self._clock() + share * self.left
+        return other
 
     @property
     def left(self) -> float:

@@ -8,6 +8,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -31,10 +32,15 @@ class Blocking(Generic[Q]):
     def __init__(self, asked: Q) -> None:
         self.asked = asked
         """The handle or pool itself; its coroutines belong to the loop of this object: see `run`."""
+        self._is_over = False
+        self._stopping = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="lspz-agent", daemon=True)
         self._thread.start()
         atexit.register(self.stop)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(name for name in dir(self.asked) if not name.startswith("_"))})
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.asked, name)
@@ -49,26 +55,43 @@ class Blocking(Generic[Q]):
 
     def run(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """What a coroutine function returns, awaited in the loop: several questions at once, typed."""
-        if not self._thread.is_alive():
+        if threading.current_thread() is self._thread:
+            raise LspzError("this is the loop's own thread: await the handle or pool itself (`asked`)")
+        if self._is_over or not self._thread.is_alive():
             raise LspzError("it was stopped: make another")
-        future = asyncio.run_coroutine_threadsafe(ask(), self._loop)
+        return self._await(ask())
+
+    def _await(self, question: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(question, self._loop)
         try:
             return future.result()
+        except CancelledError:
+            raise LspzError("it was stopped while this was asked") from None
         except BaseException:
             future.cancel()
             raise
 
     def stop(self) -> None:
-        """End the servers and the loop. It may be called again."""
+        """End the servers and the loop. It may be called again, and from any thread; all wait until it is done."""
         atexit.unregister(self.stop)
-        if not self._thread.is_alive():
-            return
-        try:
-            self.run(self.asked.stop)
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        self._is_over = True
+        with self._stopping:
+            if not self._thread.is_alive():
+                return
+            try:
+                self._await(self._stop())
+            finally:
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                self._thread.join()
+                self._loop.close()
+
+    async def _stop(self) -> None:
+        await self.asked.stop()
+        open_ones = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in open_ones:
+            task.cancel()
+        if open_ones:
+            await asyncio.wait(open_ones)
 
     def __enter__(self) -> Self:
         return self

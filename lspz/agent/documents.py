@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
-from ..errors import DocumentNotOpen
+from ..errors import DocumentNotOpen, EditRefused
 from ..wire.uris import uri_key
 from .disk import DELETED
 from .freshness import Habits, Judge
@@ -82,9 +82,13 @@ class Document:
             self.change(text)
 
     def save(self) -> None:
-        """Write the text to the file, in the encoding and with the permissions that the file has. Raises OSError."""
+        """Write the text to the file, in the encoding and with the permissions it has. Raises OSError, EditRefused."""
         encoding = decode_file(self.path.read_bytes() if self.path.exists() else b"")[1]
-        self.path.write_bytes(encoding.encode(self.text))
+        try:
+            data = encoding.encode(self.text)
+        except UnicodeEncodeError as error:
+            raise EditRefused(f"{self.path}: half a character, which {encoding.name} does not have: {error}") from None
+        self.path.write_bytes(data)
         self.stamp = stamp_of(self.path)
 
     def said(self) -> list[Any]:
@@ -119,6 +123,15 @@ def stamp_of(path: Path) -> Stamp:
     return (found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
 
 
+class Snapshot(NamedTuple):
+    """What a server knew when it was asked."""
+
+    at: int
+    """Nanoseconds since the epoch."""
+    texts: Mapping[str, str]
+    """Of the documents that were open, by key."""
+
+
 class Documents:
     """All documents of one server, in the order in which they were last asked about."""
 
@@ -145,6 +158,14 @@ class Documents:
         """
         path = Path(os.path.abspath(path_of(file, self._root)))
         return path if path.is_relative_to(self._root) else path.parent.resolve() / path.name
+
+    def snapshot(self) -> Snapshot:
+        """What the server knows now."""
+        return Snapshot(time.time_ns(), {key: document.text for key, document in self._by_key.items()})
+
+    def at(self, uri: str) -> Document | None:
+        """A document that is open, by its URI."""
+        return self._by_key.get(uri_key(uri))
 
     def find(self, file: File) -> Document | None:
         """A document that is open."""

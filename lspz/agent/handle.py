@@ -13,10 +13,10 @@ import msgspec
 
 from ..config.servers import ServerTable, builtin_servers
 from ..errors import AnswerTimeout
-from .asking import Asking, Models
+from .asking import Asking, Models, understood
 from .diagnosing import diagnose, diagnose_workspace
 from .disk import CHANGED, CREATED, DELETED
-from .documents import Documents
+from .documents import Documents, Snapshot
 from .editing import Editor, edited
 from .edits import AppliedEdit
 from .freshness import Pending
@@ -152,11 +152,7 @@ class AgentHandle(Questions):
         until = asyncio.get_running_loop().time() + patience.limit
         document = self._documents.have(file) if file is not None else None
         with self._supervisor.use():
-            try:
-                async with asyncio.timeout_at(until):
-                    session = await self._supervisor.running()
-            except TimeoutError:
-                raise AnswerTimeout(f"{self.name} has not started within {patience.limit:g} s") from None
+            session = await self._running(until)
             if document is not None:
                 document = self._documents.have(document.path)  # it may have been closed meanwhile
                 document.asking += 1
@@ -184,7 +180,8 @@ class AgentHandle(Questions):
     async def _ask(self, query: Query[R], waits: Waits) -> R:
         async with self._asking(query.file, waits, query.row.across) as asking:
             await self._offered(query.row, asking)
-            return await query.run(asking)
+            with understood(query.row.method):
+                return await query.run(asking)
 
     async def workspace_symbols(self, query: str, **waits: Unpack[Waits]) -> WorkspaceSymbols:
         """Symbols of the project whose names fit a query."""
@@ -224,13 +221,17 @@ class AgentHandle(Questions):
         async with self._asking(at.file, waits) as asking:
             query = ActionsQuery(at.file, at, end, tuple(only))
             await self._offered(query.row, asking)
-            await diagnose(asking, self._documents)
-            return await query.run(asking)
+            await diagnose(asking.within(0.5), self._documents)  # most fixes are for what it has found
+            asked = self._documents.snapshot()
+            with understood(query.row.method):
+                found = await query.run(asking)
+            return attrs.evolve(found, actions=tuple(attrs.evolve(action, asked=asked) for action in found.actions))
 
     async def apply_action(self, action: CodeAction, **waits: Unpack[Waits]) -> Edited:
         """Do what `code_actions` offered. Raises EditError, and then every file is as it was."""
         async with self._asking(None, waits) as asking:
-            return await self._editor.do(action, asking)
+            with understood("codeAction/resolve"):
+                return await self._editor.do(action, asking)
 
     async def rename(self, at: At, new_name: str, *, apply: bool = True, **waits: Unpack[Waits]) -> Edited:
         """Rename the symbol at a place everywhere; without `apply` only say what that would change."""
@@ -246,17 +247,29 @@ class AgentHandle(Questions):
     async def _edit(self, query: EditQuery, apply: bool, waits: Waits) -> Edited:
         async with self._asking(query.file, waits) as asking:
             await self._offered(query.row, asking)
-            edit = await query.run(asking)
+            edit, asked = await self._edit_of(query, asking)
+            if unsure := self._editor.unsure(edit):
+                for path in unsure:  # it is certain how the server counts what it is told
+                    self._documents.have(path)
+                self._documents.sync(asking.session)
+                edit, asked = await self._edit_of(query, asking)
+            await self._events.caught_up(asking.left)
             self._documents.sync(asking.session)  # what changed on disk meanwhile is not what the edit is for
-            applied = self._editor.apply(edit, asking.session, asking.session.encoding, apply)
+            applied = self._editor.apply(edit, asking.session, asking.session.encoding, asked, apply)
             return edited(applied, edit, apply, self.name)
+
+    async def _edit_of(self, query: EditQuery, asking: Asking) -> tuple[Mapping[str, Any], Snapshot]:
+        """The edit, and what the server knew when it was asked for it."""
+        asked = self._documents.snapshot()
+        with understood(query.row.method):
+            return await query.run(asking), asked
 
     async def apply_edit(self, edit: Mapping[str, Any], *, apply: bool = True) -> Edited:
         """Apply a `WorkspaceEdit` (JSON, its characters counted as you do) to the files, and tell the server."""
         session = self._supervisor.session
         if session is not None:
             self._documents.sync(session)
-        applied = self._editor.apply(edit, session, self._options.positions, apply)
+        applied = self._editor.apply(edit, session, self._options.positions, write=apply)
         return edited(applied, edit, apply)
 
     def check_saved(self, edit: Mapping[str, Any]) -> None:
@@ -310,10 +323,18 @@ class AgentHandle(Questions):
     async def _told(self) -> ServerSession:
         """The server, told of all that changed."""
         with self._supervisor.use():
-            session = await self._supervisor.running()
+            session = await self._running(asyncio.get_running_loop().time() + self._options.patience.limit)
             if self._documents.sync(session):
                 self._changed = session.now
             return session
+
+    async def _running(self, until: float) -> ServerSession:
+        """The server, started if it does not run. Raises AnswerTimeout at this time of the loop's clock."""
+        try:
+            async with asyncio.timeout_at(until):
+                return await self._supervisor.running()
+        except TimeoutError:
+            raise AnswerTimeout(f"{self.name} is starting, and has not answered initialize yet") from None
 
 
 @attrs.frozen

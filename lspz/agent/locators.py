@@ -16,6 +16,8 @@ from .text import Text
 LISTED = 8
 """Places that an error names, where a locator fits several."""
 
+_OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
 File = str | os.PathLike[str]
 """A path, absolute or from the workspace's root, or a `file:` URI."""
 
@@ -23,10 +25,14 @@ File = str | os.PathLike[str]
 def path_of(file: File, root: Path) -> Path:
     """The path that a path or URI names. Raises PlaceNotFound for a URI that is no file's."""
     name = os.fspath(file)
-    scheme = urlsplit(name).scheme
-    if scheme == "file":
-        return Path(url2pathname(urlsplit(name).path))
-    if len(scheme) > 1 and name.startswith(f"{scheme}:/"):
+    if "\0" in name:
+        raise PlaceNotFound(f"{name!r}: no file has such a name")
+    if name.startswith("file:"):
+        try:
+            return Path(url2pathname(urlsplit(name).path))
+        except ValueError as error:
+            raise PlaceNotFound(f"{name}: is no URI: {error}") from None
+    if _OTHER_SCHEME.match(name):
         raise PlaceNotFound(f"{name}: is no file")
     return root / name
 
@@ -57,9 +63,11 @@ class At:
         """
         first = 1 if self.one_based else 0
         line = None if self.line is None else self.line - first
-        if line is not None and not 0 <= line < document.line_count:
+        if line is not None and self.text is None and not 0 <= line < document.line_count:
             last = document.line_count - 1 + first
             raise PlaceNotFound(f"{self.file}: there is no line {self.line}: they are {first} to {last}")
+        if self.character is not None and (self.text is not None or self.symbol is not None):
+            raise PlaceNotFound(f"{self.file}: say a character, or a text and a symbol, not both")
         if self.character is not None:
             if line is None or self.character < first:
                 raise PlaceNotFound(f"{self.file}: character {self.character} needs a line, and is {first} at least")
@@ -103,7 +111,8 @@ class At:
 
     def _only(self, document: Text, found: list[tuple[int, int]], what: str) -> tuple[int, int]:
         if not found:
-            raise PlaceNotFound(f"{self.file}: {what} is not in it; has the file changed?")
+            where = "that text" if self.text is not None and what.startswith("the symbol") else "it"
+            raise PlaceNotFound(f"{self.file}: {what} is not in {where}; has the file changed?")
         if len(found) > 1:
             first = 1 if self.one_based else 0
             lines = [str(document.place(start).line + first) for start, _ in found]

@@ -44,7 +44,7 @@ class _Sectioned(Answer[Any]):
 
     def compact(self, max_tokens: int = 0) -> dict[str, Any]:
         """What each server said, under its name."""
-        most = max_tokens // len(self.parts)
+        most = max(max_tokens // len(self.parts), 1) if max_tokens else 0
         return {"servers": {part.server: part.compact(most) for part in self.parts}}
 
     def tokens(self, form: str = "text") -> Any:
@@ -141,7 +141,8 @@ def merged_documents(found: Sequence[Diagnostics], root: Path) -> WorkspaceDiagn
     for answer in found:
         for part in getattr(answer, "parts", (answer,)):
             by_server.setdefault(part.server, []).append(part)
-    return merged_workspace([_documents(parts, root) for parts in by_server.values()])
+    answers = [_documents(parts, root) for parts in by_server.values()]
+    return merged_workspace(answers) if len(answers) != 1 else attrs.evolve(answers[0], state=_state(answers))
 
 
 def _documents(parts: Sequence[Diagnostics], root: Path) -> WorkspaceDiagnostics:
@@ -192,11 +193,10 @@ def merged_actions(parts: Sequence[CodeActions]) -> CodeActions:
     """One list of code actions."""
     if len(parts) == 1:
         return parts[0]
-    models = [part.model for part in parts if part.model is not None]
     listing = Listing(
         "actions",
-        tuple(row for model in models for row in model.rows),
-        tuple(line for model in models for line in model.lines),
+        tuple({**row, "server": part.server} for part in parts if part.model for row in part.model.rows),
+        tuple(f"{line} | {part.server}" for part in parts if part.model for line in part.model.lines),
     )
     return CodeActions(
         state=_state(parts),

@@ -118,7 +118,7 @@ class CommonBuilder:
 
     def limits(self, **limits: Any) -> Self:
         """What is left out of answers, by the names of `Limits`' fields: `limits(max_diags=50, min_severity=2)`."""
-        self._values["limits"] = Limits(**limits)
+        self._values["limits"] = attrs.evolve(self._values.get("limits", Limits()), **limits)
         return self
 
     def positions(self, encoding: str) -> Self:

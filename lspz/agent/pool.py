@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
 import attrs
 
 from ..config.servers import Server, ServerTable, builtin_servers, missing
-from ..errors import BackendError, BackendNotFound, NotOffered
+from ..errors import BackendDied, BackendError, BackendNotFound, NotOffered
 from .disk import EXCLUDED
 from .editing import edited
 from .edits import apply_workspace_edit
@@ -37,8 +38,10 @@ log = logging.getLogger("lspz.agent")
 
 R = TypeVar("R")
 
-SCAN_LIMIT = 20_000
-"""Files of a workspace that are looked at to find its languages; in a larger one some may be missed."""
+SCAN_LIMIT = 200_000
+"""Files of a workspace that are looked at to find its languages; a larger one may have more of them."""
+
+_NOT_SCANNED = f"only {SCAN_LIMIT} files of the workspace were looked at: ask about files, or a smaller workspace"
 
 
 class AgentPool(Questions):
@@ -59,6 +62,8 @@ class AgentPool(Questions):
         self._options = options or Common()
         self._table = table or builtin_servers()
         self._handles: dict[tuple[str, Path], AgentHandle] = {}
+        self._is_over = False
+        self._is_scanned = True
 
     @property
     def root(self) -> Path:
@@ -81,6 +86,8 @@ class AgentPool(Questions):
         Raises NotOffered where the table has none, BackendNotFound where none of those it has is installed.
         """
         path = Path(os.path.abspath(path_of(file, self.root)))
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         known = self._table.servers_for(path)
         if not known:
             language = self._table.language_of(path)
@@ -92,6 +99,8 @@ class AgentPool(Questions):
         return tuple(self._handle(server, server.root_of(path, self.root)) for server in found)
 
     def _handle(self, server: Server, root: Path) -> AgentHandle:
+        if self._is_over:
+            raise BackendDied("the pool was stopped for good")
         key = (server.name, root)
         if key not in self._handles:
             told = attrs.asdict(self._options, recurse=False)
@@ -101,6 +110,7 @@ class AgentPool(Questions):
 
     async def stop(self) -> None:
         """End all servers. Nothing can be asked afterwards."""
+        self._is_over = True
         await asyncio.gather(*(handle.stop() for handle in self.handles))
 
     # asking one
@@ -143,22 +153,15 @@ class AgentPool(Questions):
             except BackendError as error:
                 return WorkspaceDiagnostics(state=Unavailable(str(error)), model=None, server=handle.name)
 
-        return merged_workspace(await each([ask(handle) for handle in await self._everywhere()]))
+        found = merged_workspace(await each([ask(handle) for handle in await self._everywhere()]))
+        return found if self._is_scanned else attrs.evolve(found, state=Unavailable(_NOT_SCANNED))
 
     async def workspace_symbols(self, query: str, **waits: Unpack[Waits]) -> WorkspaceSymbols:
         """Symbols of the workspace whose names fit a query, from the servers of all languages in it."""
-
-        async def ask(handle: AgentHandle) -> WorkspaceSymbols | None:
-            try:
-                return await handle.workspace_symbols(query, **waits)
-            except NotOffered:
-                return None
-
-        found = await each([ask(handle) for handle in await self._everywhere()])
-        parts = [part for part in found if part is not None]
-        if not parts:
-            raise NotOffered("none of the workspace's servers offers workspace/symbol")
-        return merged_symbols(parts)
+        handles = await self._everywhere()
+        parts = await _answers(handle.workspace_symbols(query, **waits) for handle in handles)
+        found = merged_symbols(parts)
+        return found if self._is_scanned else attrs.evolve(found, state=Unavailable(_NOT_SCANNED))
 
     async def _everywhere(self) -> tuple[AgentHandle, ...]:
         """The handles for all languages and projects in the workspace. Raises NotOffered where there are none."""
@@ -171,34 +174,31 @@ class AgentPool(Questions):
         found: dict[tuple[str, Path], Server] = {}
         seen: set[tuple[Path, str]] = set()
         installed: dict[str, bool] = {}
-        for path in _files(self.root):
-            kind = (path.parent, path.suffix or path.name)
-            if kind in seen:
-                continue
-            seen.add(kind)
-            for server in self._table.servers_for(path):
-                if installed.setdefault(server.name, _is_installed(server)):
-                    found.setdefault((server.name, server.root_of(path, self.root)), server)
+        count = 0
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = [name for name in folders if name not in EXCLUDED]
+            for path in (Path(folder, name) for name in names):
+                kind = (path.parent, path.suffix or path.name)
+                if kind in seen:
+                    continue
+                seen.add(kind)
+                for server in self._table.servers_for(path):
+                    if installed.setdefault(server.name, _is_installed(server)):
+                        found.setdefault((server.name, server.root_of(path, self.root)), server)
+            count += len(names)
+            self._is_scanned = count <= SCAN_LIMIT
+            if not self._is_scanned:
+                break
         return [(server, root) for (_, root), server in found.items()]
 
     async def code_actions(
         self, at: At, end: At | None = None, *, only: Iterable[str] = (), **waits: Unpack[Waits]
     ) -> CodeActions:
         """What can be done to the code at a place, from all servers that know the file."""
-
-        async def ask(handle: AgentHandle) -> CodeActions | None:
-            try:
-                return await handle.code_actions(at, end, only=only, **waits)
-            except NotOffered:
-                return None
-
         at, end = self._at(at), None if end is None else self._at(end)
         only = tuple(only)
-        found = await each(ask(handle) for handle in self.handles_for(at.file))
-        parts = [part for part in found if part is not None]
-        if not parts:
-            raise NotOffered(f"{at.file}: none of its servers offers textDocument/codeAction")
-        return merged_actions(parts)
+        handles = self.handles_for(at.file)
+        return merged_actions(await _answers(handle.code_actions(at, end, only=only, **waits) for handle in handles))
 
     # edits
 
@@ -256,22 +256,22 @@ class AgentPool(Questions):
     async def open(self, file: File, text: str | None = None) -> None:
         """Open a document, and keep it open. `text` is what it holds, if that is not what is on disk."""
         path = path_of(file, self.root)
-        await each(handle.open(path, text) for handle in self.handles_for(file))
+        await _answers(handle.open(path, text) for handle in self.handles_for(file))
 
     async def change(self, file: File, text: str) -> None:
         """Say what an open document holds now; what is on disk does not count until `save`. Raises DocumentNotOpen."""
         path = path_of(file, self.root)
-        await each(handle.change(path, text) for handle in self.handles_for(file))
+        await _answers(handle.change(path, text) for handle in self.handles_for(file))
 
     async def save(self, file: File) -> None:
         """Write a document that was changed to its file. Raises DocumentNotOpen, OSError."""
         path = path_of(file, self.root)
-        await each(handle.save(path) for handle in self.handles_for(file))
+        await _answers(handle.save(path) for handle in self.handles_for(file))
 
     async def close(self, file: File) -> None:
         """Close a document; what was changed and not saved is lost."""
         path = path_of(file, self.root)
-        await each(handle.close(path) for handle in self.handles_for(file))
+        await _answers(handle.close(path) for handle in self.handles_for(file))
 
     async def files_changed(
         self, changed: Iterable[File] = (), *, created: Iterable[File] = (), deleted: Iterable[File] = ()
@@ -279,7 +279,8 @@ class AgentPool(Questions):
         """Tell all servers that run that files were changed, created or deleted, for certain and at once."""
         paths = [[path_of(file, self.root) for file in files] for files in (changed, created, deleted)]
         running = [handle for handle in self.handles if handle.is_running]
-        await each(handle.files_changed(paths[0], created=paths[1], deleted=paths[2]) for handle in running)
+        if running:
+            await _answers(handle.files_changed(paths[0], created=paths[1], deleted=paths[2]) for handle in running)
 
     def _at(self, at: At) -> At:
         """The same place, its file from no root: servers of a workspace have their own."""
@@ -290,14 +291,18 @@ def _is_installed(server: Server) -> bool:
     return shutil.which(server.command[0]) is not None
 
 
-def _files(root: Path) -> Iterator[Path]:
-    """The files of a workspace, without those in which nothing is looked for."""
-    count = 0
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name not in EXCLUDED]
-        for name in names:
-            yield Path(folder, name)
-        count += len(names)
-        if count > SCAN_LIMIT:
-            log.warning("%s: only %d files were looked at; some languages may be missed", root, count)
-            return
+async def _answers(questions: Iterable[Coroutine[Any, Any, R]]) -> list[R]:
+    """The answers of those servers that have one. Raises BackendError where none has: the first that died, say."""
+    errors: list[BackendError] = []
+
+    async def ask(question: Coroutine[Any, Any, R]) -> list[R]:
+        try:
+            return [await question]
+        except BackendError as error:
+            errors.append(error)
+            return []
+
+    found = [answer for answers in await each(ask(question) for question in questions) for answer in answers]
+    if not found and errors:
+        raise next((error for error in errors if not isinstance(error, NotOffered)), errors[0])
+    return found

@@ -31,6 +31,8 @@ from .naming import renamed
 if TYPE_CHECKING:
     from lsprotocol import types
 
+    from .documents import Snapshot
+
 M = TypeVar("M", bound=Cappable)
 
 
@@ -295,6 +297,8 @@ class CodeAction:
     """The server's name."""
     root: Path
     """The folder of the server's project."""
+    asked: Snapshot | None = attrs.field(default=None, repr=False, eq=False)
+    """What the server knew when it offered this."""
 
 
 @attrs.frozen(kw_only=True)

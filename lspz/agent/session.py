@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import msgspec
 
 from .._version import __version__
-from ..errors import AnswerTimeout, BackendError, NotOffered
+from ..errors import AnswerTimeout, BackendError, BackendRefused, NotOffered
 from ..proxy.connection import EXIT_GRACE, BackendConnection
 from ..transports.waiting import happens
 from .capabilities import capabilities
@@ -108,7 +108,9 @@ class ServerSession:
         await self._endpoint.open()
         limit = max(options.patience.limit, START_LIMIT)
         answer = msgspec.json.decode(await self._endpoint.request("initialize", self._introduction(), limit))
-        self.capabilities = answer.get("capabilities") or {}
+        if not (isinstance(answer, dict) and isinstance(answer.get("capabilities"), dict)):
+            raise BackendRefused(f"initialize: the server's answer is not as LSP has it: {answer!r:.80}")
+        self.capabilities = answer["capabilities"]
         self.encoding = self.capabilities.get("positionEncoding") or UTF16
         if self.encoding not in ENCODINGS:
             raise BackendError(f"{options.server.name} counts characters in {self.encoding!r}, which LSP does not have")

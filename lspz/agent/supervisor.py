@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ..errors import BackendDied
+from ..errors import BackendDied, BackendError
 from .options import AgentOptions
 from .session import ServerSession
 
@@ -33,7 +33,9 @@ class Supervisor:
         self._using = 0
         self._failures: list[float] = []
         self._last = ""
+        self._ending: asyncio.Task[None] | None = None
         self._is_over = False
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def session(self) -> ServerSession | None:
@@ -67,6 +69,7 @@ class Supervisor:
         Raises BackendNotFound, BackendRefused, AnswerTimeout, and BackendDied also when it died too often, or after
         `stop`.
         """
+        self._use_loop()
         if self._is_over:
             raise BackendDied(f"{self._options.server.name} was stopped for good")
         if (session := self.session) is not None:
@@ -74,7 +77,23 @@ class Supervisor:
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
             self._starting.add_done_callback(self._started)
-        return await asyncio.shield(self._starting)
+        starting = self._starting
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            if starting.cancelled() and self._is_over:  # and not whoever asks
+                raise BackendDied(f"{self._options.server.name} was stopped while it was started") from None
+            raise
+
+    def _use_loop(self) -> None:
+        """A server belongs to the event loop that it was started in: with that it has ended."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not None and self._loop is not loop:
+            if not self._loop.is_closed():
+                raise BackendError(f"{self._options.server.name}: this handle is used in another event loop")
+            self._session = self._starting = self._stopping = self._idle = None
+            self._failures = []
+        self._loop = loop
 
     def _started(self, task: asyncio.Task[ServerSession]) -> None:
         self._starting = None
@@ -135,17 +154,24 @@ class Supervisor:
     async def stop(self) -> None:
         """End the server, and start no other. It may be called again; if it is cancelled, the server is killed."""
         self._is_over = True
-        if self._idle is not None:
-            self._idle.cancel()
-            self._idle = None
+        self._use_loop()
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._end())
         try:
-            if self._starting is not None:
-                self._starting.cancel()
-                await asyncio.wait([self._starting])
-            if self._stopping is not None:
-                await asyncio.wait([self._stopping])
+            await asyncio.shield(self._ending)
         except asyncio.CancelledError:
             if self._session is not None:
                 self._session.kill()
             raise
-        await self._stop_session()
+
+    async def _end(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+        if self._stopping is not None:
+            await asyncio.wait([self._stopping])
+        if self._session is not None:
+            await self._session.close()

@@ -28,6 +28,7 @@ examples:
   lspz --format compact -- gopls                   for an agent that decodes it
   lspz --backend "ruff server" --log-level info    say at the end what was saved
   lspz compress --help; lspz decompress --help     the same for single messages, as filters
+  lspz check --help                                what servers find wrong in files, for people and CI
 
 Point your client at lspz as if it were the server. Every option but --help and --version can be set
 in the environment; a flag wins. What is rewritten, and how, is set there alone:

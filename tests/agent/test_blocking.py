@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -39,6 +40,41 @@ def test_questions_without_await(root: Path) -> None:
     agent.stop()
     with pytest.raises(LspzError, match="it was stopped: make another"):
         agent.diagnostics("a.py")
+
+
+def test_stopping_while_somebody_asks(root: Path) -> None:
+    """Whoever asks hears of it; all who stop wait until the server has ended; the loop's own thread does not hang."""
+    blocking = Blocking(handle(root))
+    blocking.diagnostics("a.py")
+    heard: list[str] = []
+
+    def ask() -> None:
+        with pytest.raises(LspzError) as caught:
+            blocking.run(lambda: asyncio.sleep(60))
+        heard.append(str(caught.value))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    stopping = [threading.Thread(target=blocking.stop) for _ in range(2)]
+    for thread in stopping:
+        thread.start()
+    for thread in (*stopping, asking):
+        thread.join(10)
+        assert not thread.is_alive()
+    assert heard == ["it was stopped while this was asked"] or heard == ["it was stopped: make another"]
+    assert not blocking.asked.is_running
+
+
+def test_the_loops_own_thread_cannot_wait_for_itself(root: Path) -> None:
+    """It is said so, and nothing hangs."""
+
+    async def inside() -> None:
+        blocking.diagnostics("a.py")
+
+    with Blocking(handle(root)) as blocking:
+        with pytest.raises(LspzError, match="the loop's own thread"):
+            blocking.run(inside)
+        assert {"diagnostics", "hover", "stop", "run"} <= set(dir(blocking))
 
 
 def test_a_script_that_forgets_to_stop_leaves_nothing(root: Path) -> None:

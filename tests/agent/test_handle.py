@@ -7,10 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from lsprotocol import types
 
-from lspz import AgentHandle, At
+from lspz import AgentHandle, At, Unavailable
 from lspz.agent import supervisor
 from lspz.agent.capabilities import capabilities
 from lspz.agent.documents import OPEN_LIMIT
@@ -460,3 +461,175 @@ async def test_the_limit_of_a_question_holds_while_the_server_is_at_work(root: P
     assert time.monotonic() - started < 1
     assert answer.note == "not ready, ask again: the server is at work: Indexing"
     assert answer.count == 1
+
+
+# what goes wrong
+
+
+async def test_an_edit_for_what_has_changed_meanwhile_is_a_conflict(root: Path) -> None:
+    """While the server thinks, or between an offer and its acceptance: no line is hit that is not meant."""
+    server = Scripted({**ALL, "documentFormattingProvider": True})
+    uri = (root / "a.py").as_uri()
+    server.hook = lambda method, _: server.publish(uri, [0], 1) if method == "textDocument/didOpen" else None
+    edits = [{"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}, "newText": "ONE"}]
+
+    async def slow(_: Any) -> Any:
+        await asyncio.sleep(0.2)
+        return edits
+
+    server.answers["textDocument/formatting"] = slow
+    server.answers["textDocument/codeAction"] = [{"title": "fix", "edit": {"changes": {uri: edits}}}]
+    async with server.handle(root) as agent:
+        formatting = asyncio.create_task(agent.formatting("a.py"))
+        await server.hears("textDocument/formatting")
+        (root / "a.py").write_text("zero\none\n")
+        with pytest.raises(EditConflict, match=r"a\.py: has changed since the server was asked: ask again"):
+            await formatting
+        server.hook = lambda method, _: server.publish(uri, [0]) if method == "textDocument/didChange" else None
+        actions = await agent.code_actions(At("a.py", 0), limit=1)
+        (root / "a.py").write_text("one\nzero\n")
+        with pytest.raises(EditConflict, match="has changed since"):
+            await agent.apply_action(actions.actions[0])
+    assert (root / "a.py").read_text() == "one\nzero\n"
+
+
+async def test_files_that_servers_count_in_their_own_way_are_opened_first(root: Path) -> None:
+    """With a byte order mark, or bytes that are no text: what the server is told it counts as lspz does."""
+    (root / "b.py").write_bytes(b"\xef\xbb\xbfone\n")
+    (root / "c.py").write_bytes(b"\xe2\x82 one\n")
+    server = Scripted(ALL)
+
+    def rename(_: Any) -> Any:
+        opened = [params["textDocument"]["uri"][-4:] for method, params in server.heard if method.endswith("didOpen")]
+        places = {"b.py": 0 if "b.py" in opened else 1, "c.py": 3 if "c.py" in opened else 2}
+        changes = {}
+        for name, column in places.items():
+            span = {"start": {"line": 0, "character": column}, "end": {"line": 0, "character": column + 3}}
+            changes[(root / name).as_uri()] = [{"range": span, "newText": "two"}]
+        return {"changes": changes}
+
+    server.answers["textDocument/rename"] = rename
+    async with server.handle(root) as agent:
+        await agent.rename(At("a.py", 0), "two")
+    assert (root / "b.py").read_bytes() == b"\xef\xbb\xbftwo\n"
+    assert (root / "c.py").read_bytes() == b"\xe2\x82 two\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "ask"),
+    [
+        ("initialize", None, lambda agent: agent.start()),
+        ("initialize", {"capabilities": 5}, lambda agent: agent.start()),
+        ("textDocument/signatureHelp", [1], lambda agent: agent.signature_help(At("a.py", 0))),
+        ("textDocument/signatureHelp", {"signatures": [{}]}, lambda agent: agent.signature_help(At("a.py", 0))),
+        ("textDocument/codeAction", [{}], lambda agent: agent.code_actions(At("a.py", 0), limit=0.4)),
+        ("textDocument/prepareCallHierarchy", [{}], lambda agent: agent.incoming_calls(At("a.py", 0))),
+        ("textDocument/rename", "x", lambda agent: agent.rename(At("a.py", 0), "x")),
+    ],
+)
+async def test_answers_that_lsp_does_not_have_are_the_servers_fault(
+    root: Path, method: str, answer: Any, ask: Any
+) -> None:
+    """A named error with the method, whatever is wrong with them."""
+    server = Scripted({**ALL, "signatureHelpProvider": {}, "callHierarchyProvider": True})
+    server.answers |= {method: answer, "callHierarchy/incomingCalls": [1]}
+    async with server.handle(root) as agent:
+        with pytest.raises((BackendRefused, EditRefused), match=r"not as LSP has it|no WorkspaceEdit|is no list"):
+            await ask(agent)
+
+
+@pytest.mark.parametrize("answer", [None, {}, [], "x", {"kind": "full", "items": None}, {"kind": "unchanged"}])
+async def test_a_report_that_is_none_is_not_clean(root: Path, answer: Any) -> None:
+    """What the server did not say is not known."""
+    async with Scripted({"diagnosticProvider": {}}, textDocument_diagnostic=answer).handle(root) as agent:
+        found = await agent.diagnostics("a.py")
+    assert isinstance(found.state, Unavailable)
+    assert "with what is no report" in found.text()
+
+
+async def test_whoever_waits_for_a_server_that_is_stopped_hears_so(root: Path) -> None:
+    """An error, and no cancellation that nobody asked for; and two that stop it both wait until it has ended."""
+    server = Scripted(ALL, initialize=NEVER)
+    agent = server.handle(root)
+    waiting = asyncio.create_task(agent.hover(At("a.py", 0)))
+    await server.hears("initialize")
+    await asyncio.gather(agent.stop(), agent.stop())
+    with pytest.raises(BackendDied, match="was stopped while it was started"):
+        await waiting
+
+
+def test_a_handle_in_two_event_loops_one_after_the_other(root: Path) -> None:
+    """Its server ended with the first; in the second it is started again."""
+    server = Scripted(ALL, textDocument_hover=HOVER)
+    agent = server.handle(root)
+    for _ in range(2):
+        assert asyncio.run(agent.hover(At("a.py", 0))).markdown == "**it**"
+    asyncio.run(agent.stop())
+    assert server.starts == 2
+
+
+async def test_a_file_that_is_no_text_harms_no_other(root: Path) -> None:
+    """Half a UTF-16 file is read as far as it goes."""
+    (root / "b.py").write_text("b\n")
+    server = Scripted(ALL, textDocument_hover=HOVER)
+    async with server.handle(root) as agent:
+        await agent.hover(At("a.py", 0))
+        (root / "a.py").write_bytes(b"\xff\xfea")
+        assert (await agent.hover(At("b.py", 0))).markdown == "**it**"
+
+
+async def test_what_the_caller_opened_stays_open_while_its_file_is_away(root: Path) -> None:
+    """As in a checkout of another branch and back."""
+    server = Scripted(ALL, textDocument_hover=HOVER)
+    (root / "b.py").write_text("b\n")
+    async with server.handle(root) as agent:
+        await agent.open("a.py")
+        (root / "a.py").unlink()
+        await agent.hover(At("b.py", 0))
+        (root / "a.py").write_text("back\n")
+        await agent.hover(At("b.py", 0))
+        assert server.last("textDocument/didOpen")["textDocument"]["text"] == "back\n"
+        await agent.change("a.py", "mine\n")
+
+
+async def test_a_command_whose_edit_is_refused_is_an_error(root: Path) -> None:
+    """Not a success that did nothing; and an action that comes to nothing is one, too."""
+    server = Scripted({**ALL, "codeActionProvider": {"resolveProvider": True}})
+    server.answers["codeAction/resolve"] = {"title": "empty"}
+
+    async def execute(params: Any) -> Any:
+        return await server.ask("workspace/applyEdit", {"edit": edit_of(root.parent / "b.py", "x")})
+
+    server.answers["workspace/executeCommand"] = execute
+    server.answers["textDocument/codeAction"] = [{"title": "run", "command": "go"}, {"title": "empty"}]
+    async with server.handle(root, limit=1.0) as agent:
+        run, empty = (await agent.code_actions(At("a.py", 0))).actions
+        with pytest.raises(EditRefused, match="is outside"):
+            await agent.apply_action(run)
+        with pytest.raises(EditRefused, match="empty: the server says no edit"):
+            await agent.apply_action(empty)
+
+
+async def test_the_limit_holds_for_opening_too(root: Path) -> None:
+    """A server that never answers initialize."""
+    async with Scripted(ALL, initialize=NEVER).handle(root, limit=0.2) as agent:
+        with pytest.raises(AnswerTimeout, match="is starting, and has not answered"):
+            await agent.open("a.py")
+
+
+async def test_actions_of_a_server_that_has_no_diagnostics(root: Path) -> None:
+    """Half of the time is kept for the question itself."""
+    async with Scripted(ALL, textDocument_codeAction=[{"title": "x"}]).handle(root, limit=0.6) as agent:
+        assert (await agent.code_actions(At("a.py", 0))).text() == "x"
+
+
+async def test_an_edit_may_go_wherever_the_workspace_does(root: Path) -> None:
+    """A server's project may be a part of it."""
+    (root / "part").mkdir()
+    (root / "part" / "b.py").write_text("b\n")
+    options = attrs.evolve(Scripted(ALL).builder(root / "part").build()._options, workspace=root)
+    agent = AgentHandle(options)
+    done = await agent.apply_edit(edit_of(root / "a.py", "new "))
+    assert done.text() == "edited a.py"
+    with pytest.raises(EditRefused, match="is outside"):
+        await agent.apply_edit(edit_of(root.parent / "a.py", "new "))

@@ -45,6 +45,7 @@ DOCUMENT = Text(SOURCE)
         (At("f", 5, text="total = add(1, 2)", symbol="add"), 6, 16),
         (At("f", text="def add(self)", symbol="Sum.add"), 5, 8),
         (At("f", 1, 999), 1, 16),
+        (At("f", 999, text="return a + b"), 1, 4),
     ],
 )
 def test_a_place_is_found(at: At, line: int, character: int) -> None:
@@ -62,6 +63,8 @@ def test_a_place_is_found(at: At, line: int, character: int) -> None:
         (At("f"), "say where: a line and a character, a text, or a symbol"),
         (At("f", text=" "), "the text to look for is empty"),
         (At("f", 1, symbol=" "), "the symbol to look for is empty"),
+        (At("f", 1, 2, symbol="a"), "say a character, or a text and a symbol, not both"),
+        (At("f", text="return a + b", symbol="Sum"), "the symbol 'Sum' is not in that text"),
         (At("f", text="nowhere"), "the text 'nowhere' is not in it; has the file changed?"),
         (At("f", symbol="ad"), "the symbol 'ad' is not in it"),
         (At("f", symbol="add"), "the symbol 'add' is in it 5 times: say which line: 0, 5, 6, 10, 11"),
@@ -83,4 +86,8 @@ def test_files_are_paths_or_uris(tmp_path: Path) -> None:
         assert path_of(file, tmp_path) == there
     with pytest.raises(PlaceNotFound, match="untitled:/1: is no file"):
         path_of("untitled:/1", tmp_path)
+    for odd in ("a\0b", "file://[x/y"):
+        with pytest.raises(PlaceNotFound):
+            path_of(odd, tmp_path)
+    assert path_of("//[x/y.py", tmp_path) == Path("//[x/y.py")
     assert path_of("C:odd", tmp_path) == tmp_path / "C:odd"

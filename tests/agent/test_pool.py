@@ -16,7 +16,7 @@ from lspz.agent.merging import merged_diagnostics
 from lspz.agent.options import PoolBuilder
 from lspz.agent.results import Diagnostics
 from lspz.config import Config
-from lspz.errors import BackendNotFound, ConfigError, NotOffered, PlaceNotFound
+from lspz.errors import BackendDied, BackendNotFound, ConfigError, NotOffered, PlaceNotFound
 
 from .scripted import diagnostic
 
@@ -111,6 +111,42 @@ async def test_servers_that_are_not_there(root: Path) -> None:
             await pool.diagnostics("a.tiny")
     with pytest.raises(ConfigError, match="server='nonsense'"):
         AgentPool.builder().servers("nonsense").build()
+
+
+async def test_one_that_does_not_start_spoils_nothing_else(root: Path) -> None:
+    """What the others can do is done; where none can, the error says why."""
+    changes = table(bad={"command": ["false"]}, one={})
+    async with pool_of(root, changes).restarts(0).build() as pool:
+        await pool.open("a.tiny")
+        await pool.change("a.tiny", "mine\n")
+        assert [action.server for action in (await pool.code_actions(At("a.tiny", 0))).actions] == ["one"]
+        assert [symbol.name for symbol in (await pool.workspace_symbols("x")).symbols] == ["x in one"]
+    async with pool_of(root, table(bad={"command": ["false"]})).build() as pool:
+        with pytest.raises(BackendDied, match=r"bad failed once|exited with status 1"):
+            await pool.open("a.tiny")
+
+
+async def test_a_pool_that_was_stopped_starts_nothing(root: Path) -> None:
+    """Not for a file of another language, either."""
+    pool = pool_of(root, table(one={})).build()
+    await pool.stop()
+    with pytest.raises(BackendDied, match="the pool was stopped"):
+        await pool.diagnostics("a.tiny")
+
+
+async def test_a_workspace_that_is_too_large_to_know(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where not all of it was looked at, the answer says so."""
+    monkeypatch.setattr("lspz.agent.pool.SCAN_LIMIT", 0)
+    async with pool_of(root, table(one={"says": ["--workspace"]})).build() as pool:
+        assert isinstance((await pool.workspace_diagnostics()).state, Unavailable)
+        assert isinstance((await pool.workspace_symbols("x")).state, Unavailable)
+
+
+async def test_a_folder_is_no_file(root: Path) -> None:
+    """And is not said to be of an unknown language."""
+    async with pool_of(root, table(one={})).build() as pool:
+        with pytest.raises(IsADirectoryError):
+            await pool.diagnostics("inner")
 
 
 async def test_the_servers_to_use_can_be_named(root: Path) -> None:

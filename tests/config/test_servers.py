@@ -88,7 +88,7 @@ def test_the_table_can_be_changed() -> None:
     [
         ({"server": {}}, "server: the table has servers and languages"),
         ({"servers": {"x": {"languages": ["python"]}}}, "servers.x: .*command"),
-        ({"servers": {"ruff": {"comand": ["x"]}}}, "servers.ruff: may hold background, command"),
+        ({"servers": {"ruff": {"comand": ["x"]}}}, "servers.ruff: may hold background, checks_saved, command"),
         ({"servers": {"ruff": {"command": "ruff server"}}}, "servers.ruff: command='ruff server': must be a list"),
         ({"servers": {"ruff": 7}}, "servers.ruff: may hold"),
     ],

@@ -83,7 +83,7 @@ def test_heavy_libraries_are_imported_where_they_belong() -> None:
         "websockets": {"transports", "proxy"},
         "lsprotocol": {"proxy", "converters.py", "interceptors"},
         "cattrs": {"converters.py", "interceptors", "codec.py"},
-        "asyncio": {"agent", "proxy", "transports"},
+        "asyncio": {"agent", "cli", "proxy", "transports"},
         "watchfiles": {"agent"},
     }
     for path in _modules():
