@@ -148,7 +148,8 @@ def merged_documents(found: Sequence[Diagnostics], root: Path) -> WorkspaceDiagn
 def _documents(parts: Sequence[Diagnostics], root: Path) -> WorkspaceDiagnostics:
     files, items = [], []
     for part in parts:
-        items.append({"uri": part.uri, "version": None, "kind": "full", "items": part.said})
+        said = msgspec.json.decode(part.raw, type=_Said | None) or _Said()
+        items.append({"uri": part.uri, "version": None, "kind": "full", "items": said.diagnostics})
         if (model := part.model) is not None:
             files.append(CompactFile(part.uri, model.diagnostics, None, None, model.omitted, model.filtered))
     return WorkspaceDiagnostics(
@@ -158,6 +159,12 @@ def _documents(parts: Sequence[Diagnostics], root: Path) -> WorkspaceDiagnostics
         server=parts[0].server,
         root=root,
     )
+
+
+class _Said(msgspec.Struct):
+    """`PublishDiagnosticsParams`, of which the diagnostics are passed on as they are."""
+
+    diagnostics: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 def _state_of_documents(parts: Sequence[Diagnostics], root: Path) -> Freshness:

@@ -125,7 +125,10 @@ def _require(names: Sequence[str] | None, table: ServerTable) -> None:
 
 def _print(found: WorkspaceDiagnostics, options: argparse.Namespace) -> int:
     wanted = found.at_least(SEVERITIES[options.min_severity])
-    print(WRITERS[options.format](wanted, options.max_tokens), flush=True)
+    for piece in WRITERS[options.format](wanted, options.max_tokens):
+        sys.stdout.write(piece)
+    sys.stdout.write("\n")
+    sys.stdout.flush()
     milder = found.count - wanted.count
     if milder and sys.stderr.isatty():
         _say(f"{milder} milder left out: --min-severity hint shows all")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from .._version import __version__
 from ..agent.freshness import Fresh
@@ -17,30 +18,51 @@ LEVELS = {1: "error", 2: "warning", 3: "note", 4: "note"}
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def _compact(found: WorkspaceDiagnostics, max_tokens: int) -> str:
-    return json.dumps(found.compact(max_tokens), ensure_ascii=False, separators=(",", ":"))
+def _text(found: WorkspaceDiagnostics, max_tokens: int) -> Iterator[str]:
+    yield found.text(max_tokens)
 
 
-def _json(found: WorkspaceDiagnostics, max_tokens: int) -> str:
+def _toon(found: WorkspaceDiagnostics, max_tokens: int) -> Iterator[str]:
+    yield found.toon(max_tokens)
+
+
+def _compact(found: WorkspaceDiagnostics, max_tokens: int) -> Iterator[str]:
+    yield _dump(found.compact(max_tokens))
+
+
+def _json(found: WorkspaceDiagnostics, max_tokens: int) -> Iterator[str]:
     """Plain LSP: a `WorkspaceDiagnosticReport`."""
-    return json.dumps(
-        {"items": [item for part in _parts(found) for item in _items(part)]}, ensure_ascii=False, indent=1
-    )
+    yield '{"items":['
+    before = ""
+    for part in _parts(found):
+        for item in _items(part):
+            yield before + _dump(item)
+            before = ","
+    yield "]}"
 
 
-def _sarif(found: WorkspaceDiagnostics, max_tokens: int) -> str:
+def _sarif(found: WorkspaceDiagnostics, max_tokens: int) -> Iterator[str]:
     """SARIF 2.1.0, a run for each server."""
-    runs = [_run(part) for part in _parts(found)]
-    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": runs}, ensure_ascii=False, indent=1)
+    yield f'{{"$schema":"{SARIF_SCHEMA}","version":"2.1.0","runs":['
+    before = ""
+    for part in _parts(found):
+        yield before + _dump(_run(part))
+        before = ","
+    yield "]}"
 
 
-WRITERS: Mapping[str, Callable[[WorkspaceDiagnostics, int], str]] = {
-    "text": lambda found, max_tokens: found.text(max_tokens),
-    "toon": lambda found, max_tokens: found.toon(max_tokens),
+def _dump(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+WRITERS: Mapping[str, Callable[[WorkspaceDiagnostics, int], Iterator[str]]] = {
+    "text": _text,
+    "toon": _toon,
     "compact": _compact,
     "json": _json,
     "sarif": _sarif,
 }
+"""What each prints, in pieces: with as many tokens as there may be, where it is for a model."""
 
 
 def _parts(found: WorkspaceDiagnostics) -> Sequence[WorkspaceDiagnostics]:
@@ -49,15 +71,26 @@ def _parts(found: WorkspaceDiagnostics) -> Sequence[WorkspaceDiagnostics]:
     return parts
 
 
-def _items(part: WorkspaceDiagnostics) -> list[Any]:
+class _File(msgspec.Struct):
+    uri: str
+    items: msgspec.Raw
+
+
+class _Report(msgspec.Struct):
+    items: list[_File] = []
+
+
+def _items(part: WorkspaceDiagnostics) -> Iterator[dict[str, Any]]:
     """The items of a report, without what was left out for its severity, each with its server as source."""
     kept = {file.uri: file.diagnostics or () for file in part.model.files} if part.model is not None else {}
-    items = []
-    for item in part.lsp["items"]:
-        severities = {entry.severity for entry in kept.get(item["uri"], ())}
-        said = [{"source": part.server, **d} for d in item["items"] if d.get("severity") in severities]
-        items.append({**item, "items": said})
-    return items
+    for file in msgspec.json.decode(part.raw, type=_Report).items:
+        severities = {entry.severity for entry in kept.get(file.uri, ())}
+        if severities:
+            found = msgspec.json.decode(file.items)
+            said = [{"source": part.server, **d} for d in found if d.get("severity") in severities]
+        else:
+            said = []
+        yield {"uri": file.uri, "version": None, "kind": "full", "items": said}
 
 
 def _run(part: WorkspaceDiagnostics) -> dict[str, Any]:
