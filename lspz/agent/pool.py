@@ -64,6 +64,7 @@ class AgentPool(Questions):
         self._handles: dict[tuple[str, Path], AgentHandle] = {}
         self._is_over = False
         self._is_scanned = True
+        self._installed: set[str] = set()
 
     @property
     def root(self) -> Path:
@@ -92,11 +93,20 @@ class AgentPool(Questions):
         if not known:
             language = self._table.language_of(path)
             raise NotOffered(f"{path.name}: no server is known for {language}; add one with builder().table(...)")
-        found = [server for server in known if _is_installed(server)]
+        found = [server for server in known if self._is_installed(server)]
         if not found:
             hints = "; ".join(f"{server.name}: {missing(server.command)}" for server in known)
             raise BackendNotFound(f"{path.name}: none of its servers is installed: {hints}")
         return tuple(self._handle(server, server.root_of(path, self.root)) for server in found)
+
+    def knows(self, file: File) -> bool:
+        """Whether an installed server knows a file."""
+        return any(self._is_installed(server) for server in self._table.servers_for(path_of(file, self.root)))
+
+    def _is_installed(self, server: Server) -> bool:
+        if server.command[0] not in self._installed and shutil.which(server.command[0]) is not None:
+            self._installed.add(server.command[0])
+        return server.command[0] in self._installed
 
     def _handle(self, server: Server, root: Path) -> AgentHandle:
         if self._is_over:
@@ -173,7 +183,6 @@ class AgentPool(Questions):
     def _scan(self) -> list[tuple[Server, Path]]:
         found: dict[tuple[str, Path], Server] = {}
         seen: set[tuple[Path, str]] = set()
-        installed: dict[str, bool] = {}
         count = 0
         for folder, folders, names in os.walk(self.root):
             folders[:] = [name for name in folders if name not in EXCLUDED]
@@ -183,7 +192,7 @@ class AgentPool(Questions):
                     continue
                 seen.add(kind)
                 for server in self._table.servers_for(path):
-                    if installed.setdefault(server.name, _is_installed(server)):
+                    if self._is_installed(server):
                         found.setdefault((server.name, server.root_of(path, self.root)), server)
             count += len(names)
             self._is_scanned = count <= SCAN_LIMIT
@@ -285,10 +294,6 @@ class AgentPool(Questions):
     def _at(self, at: At) -> At:
         """The same place, its file from no root: servers of a workspace have their own."""
         return attrs.evolve(at, file=path_of(at.file, self.root))
-
-
-def _is_installed(server: Server) -> bool:
-    return shutil.which(server.command[0]) is not None
 
 
 async def _answers(questions: Iterable[Coroutine[Any, Any, R]]) -> list[R]:

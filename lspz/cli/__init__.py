@@ -22,6 +22,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from . import check
 
         return check.main(arguments[1:])
+    if arguments[:1] == ["mcp"]:
+        from . import mcp
+
+        return mcp.main(arguments[1:])
     from . import proxy
 
     return proxy.main(arguments)

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..agent.selection import changed_since, files_in, workspace_of
 from ..config.servers import Server, ServerTable, builtin_servers, missing
 from ..errors import ConfigError, LspzError
 from .reports import WRITERS
-from .selection import changed_since, files_in, workspace_of
 
 if TYPE_CHECKING:
     from ..agent.results import Diagnostics, WorkspaceDiagnostics

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..agent.disk import EXCLUDED
 from ..errors import ConfigError
+from .disk import EXCLUDED
 
 
 def workspace_of(paths: Sequence[Path], here: Path) -> Path:
