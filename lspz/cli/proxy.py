@@ -29,6 +29,7 @@ examples:
   lspz --backend "ruff server" --log-level info    say at the end what was saved
   lspz compress --help; lspz decompress --help     the same for single messages, as filters
   lspz check --help                                what servers find wrong in files, for people and CI
+  lspz mcp --help                                  the same servers as tools of the Model Context Protocol
 
 Point your client at lspz as if it were the server. Every option but --help and --version can be set
 in the environment; a flag wins. What is rewritten, and how, is set there alone:

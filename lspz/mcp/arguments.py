@@ -21,20 +21,20 @@ class Arguments(BaseModel):
 class InWorkspace(Arguments):
     """In one workspace."""
 
-    workspace: str | None = Field(None, description="Project folder, if not that of set_workspace")
+    workspace: str | None = Field(None, description="Folder, if not that of set_workspace")
 
 
 class Answered(InWorkspace):
     """Whose answer is shown in a form."""
 
-    format: Format = Field("text", description="text has the fewest tokens")
-    max_tokens: int | None = Field(None, ge=100, description="Cap of the answer")
+    format: Format = "text"
+    max_tokens: int | None = Field(None, ge=100)
 
 
 class InFile(Answered):
     """About one file."""
 
-    path: str = Field(description="File, from the workspace's folder")
+    path: str
 
 
 class AtPlace(InFile):

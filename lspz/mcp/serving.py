@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import ipaddress
 import signal
+import socket
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
@@ -66,24 +67,24 @@ async def serve_http(
     # Host and Origin are checked by _Guard, for every address alike
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = _Guard(server.streamable_http_app(host=host, transport_security=security), token, _is_loopback(host))
-    config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=2
-    )
-    web = uvicorn.Server(config)
-    serving = asyncio.create_task(web.serve())
-    while not web.started and not serving.done():
-        await asyncio.sleep(0.01)
-    try:
-        if web.started:
-            bound = web.servers[0].sockets[0].getsockname()[1]
-            shown = f"[{host}]" if ":" in host else host
-            started(f"http://{shown}:{bound}/mcp")
-        await serving
-    except SystemExit:  # uvicorn's way to say that it cannot listen
-        raise OSError(f"cannot listen on {host}:{port}; is the port in use?") from None
-    finally:
-        await workspaces.stop()
+    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+    with _listening(host, port) as listening:
+        shown = f"[{host}]" if ":" in host else host
+        started(f"http://{shown}:{listening.getsockname()[1]}/mcp")
+        try:
+            await uvicorn.Server(config).serve(sockets=[listening])
+        finally:
+            await workspaces.stop()
     return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises OSError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise OSError(f"cannot listen on {host}:{port}: {error.strerror}") from None
 
 
 def _is_loopback(host: str) -> bool:

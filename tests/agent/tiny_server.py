@@ -1,4 +1,8 @@
-"""A language server process in a few lines that starts at once: `tiny_server.py NAME [--hover] [--format] ...`."""
+"""A language server process in a few lines that starts at once: `tiny_server.py NAME [--hover] [--format] ...`.
+
+`--log=FILE` writes what it hears, a method a line; `--never` answers no hover; `--index` says that it is at work, and
+does not end.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ from urllib.request import url2pathname
 NAME, OPTIONS = sys.argv[1], sys.argv[2:]
 START = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
 ROOT = Path()
+NEVER = object()
+LOG = next((option.removeprefix("--log=") for option in OPTIONS if option.startswith("--log=")), None)
 
 
 def send(message: dict[str, Any]) -> None:
@@ -65,6 +71,8 @@ def answer(method: str, params: Any) -> Any:
         case "workspace/symbol":
             place = {"uri": "file:///x", "range": START}
             return [{"name": f"{params['query']} in {NAME}", "kind": 12, "location": place}]
+        case "textDocument/hover" if "--never" in OPTIONS:
+            return NEVER
         case "textDocument/hover":
             return {"contents": f"{NAME} was asked"}
         case "textDocument/formatting":
@@ -78,8 +86,14 @@ def answer(method: str, params: Any) -> Any:
 
 while (message := receive()) is not None:
     method, params = message.get("method"), message.get("params")
+    if LOG is not None:
+        with open(LOG, "a") as file:
+            file.write(f"{method}\n")
     if "id" in message and method is not None:
-        send({"id": message["id"], "result": answer(method, params)})
+        if (result := answer(method, params)) is not NEVER:
+            send({"id": message["id"], "result": result})
+    elif method == "initialized" and "--index" in OPTIONS:
+        send({"method": "$/progress", "params": {"token": 1, "value": {"kind": "begin", "title": "Indexing"}}})
     elif method in ("textDocument/didOpen", "textDocument/didChange") and params is not None:
         look(params["textDocument"])
     elif method == "exit":

@@ -21,6 +21,7 @@ ROOT = Path(lspz.__file__).parent
 LAYERS = [
     {"__main__"},
     {"cli"},
+    {"mcp"},
     {"agent"},
     {"proxy"},
     {"codec"},
@@ -83,7 +84,11 @@ def test_heavy_libraries_are_imported_where_they_belong() -> None:
         "websockets": {"transports", "proxy"},
         "lsprotocol": {"proxy", "converters.py", "interceptors"},
         "cattrs": {"converters.py", "interceptors", "codec.py"},
-        "asyncio": {"agent", "cli", "proxy", "transports"},
+        "asyncio": {"agent", "cli", "mcp", "proxy", "transports"},
+        "mcp": {"cli", "mcp"},
+        "mcp_types": {"mcp"},
+        "pydantic": {"mcp"},
+        "uvicorn": {"mcp"},
         "watchfiles": {"agent"},
     }
     for path in _modules():
