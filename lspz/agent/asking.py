@@ -22,7 +22,7 @@ from .freshness import Fresh, Freshness, Patience, Pending
 from .locators import At, path_of
 from .positions import respanned
 from .session import ServerSession
-from .text import Place, Text
+from .text import Place, Text, units
 
 log = logging.getLogger("lspz.agent")
 
@@ -119,9 +119,16 @@ class Asking:
         return {"line": place.line, "character": place.character}
 
     def range(self, at: At, end: At | None) -> dict[str, Any]:
-        """A range of the document, as the server counts. Raises PlaceNotFound."""
-        start = self.position(at)
-        return {"start": start, "end": start if end is None else self.position(end)}
+        """A range of the document, as the server counts; a line of which no more is said is meant to its end.
+
+        Raises PlaceNotFound.
+        """
+        last = at if end is None else end
+        stop = self.position(last)
+        if last.character is None and last.symbol is None:
+            text = self.document.lines(self.session.encoding)
+            stop = {**stop, "character": units(text.line(stop["line"]), text.encoding)}
+        return {"start": self.position(at), "end": stop}
 
     async def request(self, method: str, params: Any) -> bytes:
         """The result, as JSON; a server that wants to be asked again is.

@@ -217,7 +217,10 @@ class AgentHandle(Questions):
     async def code_actions(
         self, at: At, end: At | None = None, *, only: Iterable[str] = (), **waits: Unpack[Waits]
     ) -> CodeActions:
-        """What can be done to the code at a place, or from there to `end`; `only` these kinds (`quickfix`)."""
+        """What can be done to the code at a place, or from there to `end`; `only` these kinds (`quickfix`).
+
+        Of a place that is a line and no more it is what can be done in that line.
+        """
         async with self._asking(at.file, waits) as asking:
             query = ActionsQuery(at.file, at, end, tuple(only))
             await self._offered(query.row, asking)

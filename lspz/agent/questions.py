@@ -147,7 +147,10 @@ class Questions(ABC):
     async def code_actions(
         self, at: At, end: At | None = None, *, only: Iterable[str] = (), **waits: Unpack[Waits]
     ) -> CodeActions:
-        """What can be done to the code at a place, or from there to `end`; `only` these kinds (`quickfix`)."""
+        """What can be done to the code at a place, or from there to `end`; `only` these kinds (`quickfix`).
+
+        Of a place that is a line and no more it is what can be done in that line.
+        """
 
     @abstractmethod
     async def apply_action(self, action: CodeAction, **waits: Unpack[Waits]) -> Edited:

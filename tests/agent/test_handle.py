@@ -610,6 +610,19 @@ async def test_a_command_whose_edit_is_refused_is_an_error(root: Path) -> None:
             await agent.apply_action(empty)
 
 
+async def test_code_actions_of_a_whole_line(root: Path) -> None:
+    """Where no more is said than the line, all that is wrong in it counts."""
+    server = Scripted(ALL, textDocument_codeAction=[])
+    uri = (root / "a.py").as_uri()
+    server.hook = lambda method, _: server.publish(uri, [1], 1) if method == "textDocument/didOpen" else None
+    async with server.handle(root) as agent:
+        await agent.code_actions(At("a.py", 1))
+        assert server.last("textDocument/codeAction")["range"]["end"] == {"line": 1, "character": 3}
+        await agent.code_actions(At("a.py", 1, 2))
+        assert server.last("textDocument/codeAction")["range"]["end"] == {"line": 1, "character": 2}
+        assert server.last("textDocument/codeAction")["context"]["diagnostics"] == []
+
+
 async def test_the_limit_holds_for_opening_too(root: Path) -> None:
     """A server that never answers initialize."""
     async with Scripted(ALL, initialize=NEVER).handle(root, limit=0.2) as agent:
