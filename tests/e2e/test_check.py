@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -223,6 +224,31 @@ def _runs(pid: int) -> bool:
         return False
 
 
+def test_a_terminal_sees_how_far_it_is(project: Path) -> None:
+    """A line that is taken away at the end, and how much is left out; the result itself is the same."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lspz", "check", "--server", "ruff"],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"},
+    )
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):  # the terminal is closed
+        while part := os.read(ours, 4096):
+            shown += part
+    os.close(ours)
+    assert process.communicate(timeout=30)[0] == check(project, "--server", "ruff").stdout
+    assert "3/3" in shown.decode()
+    assert "████████████████████" in shown.decode()
+    assert "2 milder left out: --min-severity hint shows all" in shown.decode()
+
+
 MEMORY = 150.0
 """Megabytes that lspz itself may take for a package of some hundred files."""
 
@@ -272,7 +298,9 @@ def test_a_large_package_is_as_the_servers_own_command_finds_it(tmp_path: Path) 
     assert found == expected
     assert len(found) > 1000
     assert peak <= MEMORY
-    print(f"{files} files, {len(found)} diagnostics, peak {peak:.0f} MB")
+    text = check(root, "--server", "basedpyright", "--min-severity", "info", "--timeout", "300", "pip").stdout
+    print(f"{files} files, {len(found)} diagnostics, peak {peak:.0f} MB, {len(text)} characters for {len(report)}")
+    assert 5 * len(text) < len(report)
 
 
 def _peak(pid: int) -> float:

@@ -305,10 +305,17 @@ def web(cwd: Path, *arguments: str, env: dict[str, str]) -> Iterator[str]:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_tools_over_http(project: Path, tiny: Path, mode: str) -> None:
-    """Listed and called; progress and cancellation, too."""
-    _install(tiny, "--hover")
-    with web(project, env=environment(tiny)) as url:
+    """Listed and called, with progress."""
+    _install(tiny, "--hover", "--index")
+    heard: list[str | None] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
+
+    with web(project, "--timeout", "3", env=environment(tiny)) as url:
         async with Client(url, mode=mode) as c:
+            await c.call_tool("get_diagnostics", {"path": "main.py"}, progress_callback=progress)
+            assert any("ruff: Indexing" in (message or "") for message in heard)
             assert len((await c.list_tools()).tools) == 14
             assert await said(c, "get_hover", path="main.py", line=1) == "ruff was asked"
             if mode == "legacy":
@@ -316,6 +323,18 @@ async def test_tools_over_http(project: Path, tiny: Path, mode: str) -> None:
             else:
                 told = await refused(c, "set_workspace", path=str(project))
                 assert "no session that would remember it: pass workspace" in told
+
+
+async def test_a_call_that_is_given_up_over_http_is_cancelled(project: Path, tiny: Path) -> None:
+    """The language server hears of it."""
+    _install(tiny, "--hover", "--never")
+    with web(project, env=environment(tiny)) as url:
+        async with Client(url, mode="legacy") as c:
+            call = asyncio.create_task(c.call_tool("get_hover", {"path": "main.py", "line": 1}))
+            await _logged(tiny, "textDocument/hover")
+            call.cancel()
+            await asyncio.wait([call])
+            await _logged(tiny, "$/cancelRequest")
 
 
 async def test_who_may_not_ask_over_http(project: Path, tiny: Path) -> None:
