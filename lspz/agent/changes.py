@@ -99,7 +99,8 @@ class ChangedWorkspaceDiagnostics(WorkspaceDiagnostics):
 def since(found: D, earlier: D, report: int = 1) -> D:
     """An answer, of which only what changed since an earlier one is written; the typed members still have it all.
 
-    `report` numbers it, for whoever keeps several. Of a workspace the files in which nothing changed are left out.
+    Both must answer the same question. `report` numbers it, for whoever keeps several. Of a workspace the files in
+    which nothing changed are left out.
     """
     if isinstance(found, Diagnostics):
         assert isinstance(earlier, Diagnostics)

@@ -16,12 +16,15 @@ from ..agent.results import Answer, Diagnostics, WorkspaceDiagnostics
 from ..agent.selection import files_in
 from . import arguments as a
 from .rendering import clipped, rendered
-from .workspaces import Desk, Refused, Workspace, Workspaces
+from .workspaces import Desk, Refused, Report, Workspace, Workspaces
 
 SEVERITIES = {"error": 1, "warning": 2, "info": 3, "hint": 4}
 
 MOST_FILES = 300
 """Files of folders or of a workspace that one call looks at; of more it is better to name some."""
+
+
+_NUMBER = 8  # tokens that the number of a report takes
 
 
 @attrs.frozen
@@ -73,32 +76,23 @@ def _about_place(question: str, narrow: str) -> Callable[[Call], Awaitable[str]]
 
 async def _diagnostics(call: Call) -> str:
     given, workspace = call.given, await call.workspace()
-    found: Diagnostics | WorkspaceDiagnostics
-    if given.path is not None and not workspace.path(given.path).is_dir():
-        found = await workspace.pool.diagnostics(workspace.path(given.path))
-        narrow = "raise min_severity"
+    narrow = "raise min_severity"
+    if given.path is not None and not (path := workspace.path(given.path)).is_dir():
+        about: object = path
+        found: Diagnostics | WorkspaceDiagnostics = await workspace.pool.diagnostics(path)
     else:
         names = [given.path] if given.path is not None else given.paths
+        narrow = f"name fewer paths, or {narrow}"
+        about = frozenset(names or ())
         found = await workspace.pool.diagnostics_of(_files(workspace, names))
-        narrow = "name fewer paths, or raise min_severity"
     found = found.at_least(SEVERITIES[given.min_severity])
-    number = workspace.reports.put(found)
-    told: Any = found
-    if given.since is not None:
-        earlier = workspace.reports.get(given.since)
-        if earlier is not None and _same(found, earlier):
-            told = since(found, earlier, number)  # type: ignore[type-var]
-    report = f"report {number}"
+    number = workspace.reports.put(Report((about, given.min_severity), found))
+    earlier = workspace.reports.get(given.since) if given.since is not None else None
+    if earlier is not None and earlier.about == (about, given.min_severity):
+        found = since(found, earlier.answer, number)
     if given.format != "text":
-        return rendered(told, given.format, call.cap, narrow)
-    return f"{rendered(told, 'text', call.cap - 8, narrow)}\n{report}"
-
-
-def _same(found: Any, earlier: Any) -> bool:
-    """Whether both are about the same."""
-    if isinstance(found, Diagnostics) or isinstance(earlier, Diagnostics):
-        return isinstance(found, Diagnostics) and isinstance(earlier, Diagnostics) and found.uri == earlier.uri
-    return True
+        return rendered(found, given.format, call.cap, narrow)
+    return f"{rendered(found, 'text', call.cap - _NUMBER, narrow)}\nreport {number}"
 
 
 def _files(workspace: Workspace, names: list[str] | None) -> list[Path]:

@@ -6,11 +6,11 @@ import itertools
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..agent.locators import path_of
 from ..agent.pool import AgentPool
-from ..agent.results import CodeAction, Diagnostics, WorkspaceDiagnostics
+from ..agent.results import CodeAction
 from ..config.servers import ServerTable, builtin_servers
 from ..errors import LspzError
 
@@ -51,13 +51,21 @@ class Kept(Generic[T]):
         return self._things.get(number)
 
 
+class Report(NamedTuple):
+    """An answer about diagnostics."""
+
+    about: object
+    """What was asked: only an answer to the same question says what changed."""
+    answer: Any
+
+
 class Workspace:
     """One folder, with its servers and what was answered about it."""
 
     def __init__(self, root: Path, pool: AgentPool) -> None:
         self.root = root
         self.pool = pool
-        self.reports: Kept[Diagnostics | WorkspaceDiagnostics] = Kept(REPORTS)
+        self.reports: Kept[Report] = Kept(REPORTS)
         self.actions: Kept[CodeAction] = Kept(ACTIONS)
 
     def path(self, name: str) -> Path:

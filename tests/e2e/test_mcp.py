@@ -166,6 +166,25 @@ async def test_every_tool(project: Path, mode: str) -> None:
     assert count_tokens(listed).tokens < 3000
 
 
+@pytest.mark.server("ruff")
+async def test_only_what_changed_since_a_report(project: Path) -> None:
+    """Of a file and of several; a number of another question, or one that is not known, gives all."""
+    async with client(project) as c:
+        both = {"paths": ["main.py", "util.py"], "min_severity": "error"}
+        everything = await said(c, "get_diagnostics", **both)
+        assert everything.endswith("report 1")
+        assert "unchanged: " in await said(c, "get_diagnostics", **both, since=1)
+        (project / "main.py").write_text("")
+        (project / "util.py").write_text("print(new)\n")
+        changed = await said(c, "get_diagnostics", **both, since=1)
+        assert "clean now: main.py" in changed
+        assert "util.py\n1:7" in changed
+        other = await said(c, "get_diagnostics", paths=["util.py"], min_severity="error", since=1)
+        assert "clean now" not in other
+        assert "util.py\n1:7" in other
+        assert "util.py\n1:7" in await said(c, "get_diagnostics", paths=["util.py"], min_severity="error", since=99)
+
+
 async def test_mistakes_are_named_with_what_to_do(project: Path, tiny: Path) -> None:
     """Unknown tools and arguments, values that are not allowed, places and files that are not there."""
     _install(tiny, "--hover")
