@@ -79,6 +79,10 @@ class MergedDiagnostics(_Sectioned, Diagnostics):
         parts = tuple(part.at_least(severity) for part in self.parts)
         return attrs.evolve(super().at_least(severity), parts=parts)
 
+    def slim(self, severity: int) -> Self:
+        """The same without what is milder, also in what the servers said."""
+        return attrs.evolve(super().slim(severity), parts=tuple(part.slim(severity) for part in self.parts))
+
 
 @attrs.frozen(kw_only=True)
 class MergedWorkspaceDiagnostics(_Sectioned, WorkspaceDiagnostics):
@@ -124,7 +128,7 @@ def merged_workspace(parts: Sequence[WorkspaceDiagnostics]) -> WorkspaceDiagnost
         return parts[0]
     models = [part.model for part in parts if part.model is not None]
     model = attrs.evolve(models[0], files=tuple(file for m in models for file in m.files)) if models else None
-    items = [item for part in parts for item in (part.lsp or {}).get("items", ())]
+    items = [item for part in parts for item in (msgspec.json.decode(part.raw, type=_Report | None) or _Report()).items]
     return MergedWorkspaceDiagnostics(
         state=_state(parts),
         model=model,
@@ -182,6 +186,12 @@ def _named(names: Sequence[str]) -> str:
     """A few names, and how many more there are."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
+
+
+class _Report(msgspec.Struct):
+    """`WorkspaceDiagnosticReport`, whose items are passed on as they are."""
+
+    items: list[msgspec.Raw] = []
 
 
 def merged_symbols(parts: Sequence[WorkspaceSymbols]) -> WorkspaceSymbols:

@@ -110,10 +110,11 @@ class Questions(ABC):
         """What is wrong in a document as it is now. An empty list means "clean" only where it `is_fresh`."""
 
     async def diagnostics_of(
-        self, files: Iterable[File], *, progress: Callable[[Diagnostics], None] | None = None, **waits: Unpack[Waits]
+        self, files: Iterable[File], *, keep: Callable[[Diagnostics], Diagnostics] | None = None, **waits: Unpack[Waits]
     ) -> WorkspaceDiagnostics:
-        """What is wrong in these documents, `WINDOW` asked about at a time; `progress` hears of each.
+        """What is wrong in these documents, `WINDOW` asked about at a time.
 
+        `keep` hears of each answer, and returns what is kept of it: of thousands of files all would take much room.
         Fresh only if it is of all of them. Raises OSError for a file that cannot be read.
         """
         found: list[Diagnostics] = []
@@ -122,9 +123,7 @@ class Questions(ABC):
         async def ask() -> None:
             for file in left:
                 answer = await self.diagnostics(file, **waits)
-                found.append(answer)
-                if progress is not None:
-                    progress(answer)
+                found.append(answer if keep is None else keep(answer))
 
         await each([ask() for _ in range(WINDOW)])
         return merged_documents(sorted(found, key=lambda answer: answer.uri), self.root)

@@ -206,6 +206,12 @@ class Diagnostics(Answer[CompactDiagnosticsParams]):
         """What is wrong, each with all its places."""
         return self.model.diagnostics if self.model is not None else ()
 
+    def slim(self, severity: int) -> Self:
+        """The same without what is milder, also in what the server said (`raw`, `said`)."""
+        said = [diagnostic for diagnostic in self.said if (diagnostic.get("severity") or 1) <= severity]
+        raw = msgspec.json.encode({"uri": self.uri, "diagnostics": said})
+        return attrs.evolve(self.at_least(severity), raw=raw)
+
     def at_least(self, severity: int) -> Self:
         """The same without what is milder (1 error to 4 hint), which is counted as left out."""
         if self.model is None:

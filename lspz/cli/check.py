@@ -16,6 +16,7 @@ from ..agent.selection import changed_since, files_in, workspace_of
 from ..config.servers import Server, ServerTable, builtin_servers, missing
 from ..errors import ConfigError, LspzError
 from .reports import WRITERS
+from .values import seconds
 
 if TYPE_CHECKING:
     from ..agent.results import Diagnostics, WorkspaceDiagnostics
@@ -81,10 +82,15 @@ async def _check(options: argparse.Namespace) -> int:
     builder = AgentPool.builder().workspace_root(root).watch(False).patience(limit=options.timeout)
     if options.server:
         builder.servers(*options.server)
-    progress = _Progress(len(files), root)
+    progress, severity = _Progress(len(files), root), SEVERITIES[options.min_severity]
+
+    def keep(answer: Diagnostics) -> Diagnostics:
+        progress.tell(answer)
+        return answer.slim(severity)
+
     try:
         async with builder.build() as pool:
-            found = await pool.diagnostics_of(files, progress=progress.tell)
+            found = await pool.diagnostics_of(files, keep=keep)
     finally:
         progress.end()
     return _print(found, options)
@@ -124,18 +130,16 @@ def _require(names: Sequence[str] | None, table: ServerTable) -> None:
 
 
 def _print(found: WorkspaceDiagnostics, options: argparse.Namespace) -> int:
-    wanted = found.at_least(SEVERITIES[options.min_severity])
-    for piece in WRITERS[options.format](wanted, options.max_tokens):
+    for piece in WRITERS[options.format](found, options.max_tokens):
         sys.stdout.write(piece)
     sys.stdout.write("\n")
     sys.stdout.flush()
-    milder = found.count - wanted.count
-    if milder and sys.stderr.isatty():
-        _say(f"{milder} milder left out: --min-severity hint shows all")
-    if wanted.note is not None:
-        _say(wanted.note)
+    if found.omitted and sys.stderr.isatty():
+        _say(f"{found.omitted} milder left out: --min-severity hint shows all")
+    if found.note is not None:
+        _say(found.note)
         return EXIT_COULD_NOT
-    return EXIT_FOUND if wanted.count else 0
+    return EXIT_FOUND if found.count else 0
 
 
 class _Progress:
@@ -170,16 +174,6 @@ def _say(text: str) -> None:
     print(f"lspz check: {text}", file=sys.stderr, flush=True)
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a number of seconds above 0")
-    return seconds
-
-
 def _count(text: str) -> int:
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r}: must be a number, 0 for no cap")
@@ -201,5 +195,5 @@ def _parser() -> argparse.ArgumentParser:
     add("--changed-since", metavar="REV", help="only files that differ from this git revision")
     add("--server", metavar="NAME", action="append", help="use this server; may be given more than once")
     add("--max-tokens", metavar="N", type=_count, default=0, help="print no more (text, toon, compact); 0 is no cap")
-    add("--timeout", metavar="SECONDS", type=_seconds, default=60.0, help="for one file; default 60")
+    add("--timeout", metavar="SECONDS", type=seconds, default=60.0, help="for one file; default 60")
     return parser

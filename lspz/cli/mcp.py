@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import ConfigError, LspzError
+from .values import seconds
 
 EXIT_COULD_NOT = 2
 
@@ -79,16 +80,6 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a number of seconds above 0")
-    return seconds
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lspz mcp",
@@ -100,5 +91,5 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--http", metavar="HOST:PORT", type=_address, help="serve streamable HTTP; not on loopback it needs LSPZ_TOKEN")
     add("--workspace", metavar="DIR", action="append", help="work in this folder alone; may be given more than once")
-    add("--timeout", metavar="SECONDS", type=_seconds, default=30.0, help="of one question; default 30")
+    add("--timeout", metavar="SECONDS", type=seconds, default=30.0, help="of one question; default 30")
     return parser

@@ -149,6 +149,29 @@ async def test_a_folder_is_no_file(root: Path) -> None:
             await pool.diagnostics("inner")
 
 
+async def test_many_documents_are_asked_about_a_few_at_a_time(root: Path) -> None:
+    """Together they are one answer, each server's by itself; what is kept of each may be less."""
+    files = []
+    for number in range(100):
+        files.append(root / f"f{number:02}.tiny")
+        files[-1].write_text("x\n")
+    seen: list[str] = []
+
+    def keep(answer: Diagnostics) -> Diagnostics:
+        seen.append(answer.uri)
+        return answer.slim(1) if len(seen) % 2 else answer.slim(0)
+
+    async with pool_of(root, table(one={}, two={})).build() as pool:
+        found = await pool.diagnostics_of(files)
+        assert found.state == Fresh(None, 200)
+        assert [file.uri for file in found.parts[1].model.files] == [file.as_uri() for file in files]  # type: ignore[attr-defined]
+        assert found.text().count("f42.tiny") == 2
+        part = await pool.diagnostics_of(files, keep=keep)
+    assert sorted(seen) == [file.as_uri() for file in files]
+    assert (part.state, part.count, part.omitted) == (Fresh(None, 200), 100, 100)
+    assert sum(len(item["items"]) for item in part.lsp["items"]) == 100
+
+
 async def test_the_servers_to_use_can_be_named(root: Path) -> None:
     """Then no others are."""
     async with pool_of(root, table(one={}, two={})).servers("two").build() as pool:
