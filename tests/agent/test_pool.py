@@ -165,7 +165,7 @@ async def test_many_documents_are_asked_about_a_few_at_a_time(root: Path) -> Non
         found = await pool.diagnostics_of(files)
         assert found.state == Fresh(None, 200)
         assert [file.uri for file in found.parts[1].model.files] == [file.as_uri() for file in files]  # type: ignore[attr-defined]
-        assert found.text().count("f42.tiny") == 2
+        assert found.text().count("@ f42.tiny") == 2
         part = await pool.diagnostics_of(files, keep=keep)
     assert sorted(seen) == [file.as_uri() for file in files]
     assert (part.state, part.count, part.omitted) == (Fresh(None, 200), 100, 100)
