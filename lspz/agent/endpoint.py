@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from ..errors import AnswerTimeout, BackendDied, BackendRefused
-from ..transports import Channel
+from ..transports.base import Channel
 from ..wire.framing import FrameReader, frame
 from ..wire.messages import error_response, response
 

@@ -14,7 +14,7 @@ from ..config import Config
 from ..config.servers import Server, builtin_servers
 from ..errors import ConfigError
 from ..interceptors.strategies import CompressionConfig, Limits
-from ..transports import Transport
+from ..transports.base import Transport
 from .freshness import Patience
 from .text import ENCODINGS, UTF16
 

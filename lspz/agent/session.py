@@ -13,7 +13,9 @@ import msgspec
 
 from .._version import __version__
 from ..errors import AnswerTimeout, BackendError, BackendRefused, NotOffered
-from ..proxy.connection import EXIT_GRACE, BackendConnection
+from ..proxy.connection import carried_by, reach
+from ..proxy.links import EXIT_GRACE, Link
+from ..transports.access import Access
 from ..transports.waiting import happens
 from .capabilities import capabilities
 from .endpoint import Endpoint, Handler
@@ -75,9 +77,8 @@ class ServerSession:
         self._owner = owner
         self._clock = loop.time
         self._registered: dict[str, tuple[str, Any]] = {}  # by the registration's id: method and options
-        self._connection = BackendConnection()
+        self._link: Link | None = None
         self._endpoint: Endpoint | None = None
-        self._eof = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
 
@@ -96,15 +97,15 @@ class ServerSession:
             raise
 
     async def _start(self) -> None:
-        options, connection = self.options, self._connection
+        options = self.options
         if options.transport is not None:
-            connection.use(await options.transport())
+            link = carried_by(await options.transport())
         else:
-            await connection.start_io(*options.server.command, env=options.env, cwd=options.root)
-        if connection.process is not None:
-            await connection.process.watch()
-        self._endpoint = Endpoint(connection.channel, self._handlers(), self._eof.set)
-        self._watching = asyncio.create_task(self._watch())
+            link = await reach(options.server.command, Access(), env=options.env, cwd=options.root)
+        self._link = link
+        await link.watch()
+        self._endpoint = Endpoint(link.channel, self._handlers(), link.ended.set)
+        self._watching = asyncio.create_task(self._watch(link))
         await self._endpoint.open()
         limit = max(options.patience.limit, START_LIMIT)
         answer = msgspec.json.decode(await self._endpoint.request("initialize", self._introduction(), limit))
@@ -131,25 +132,20 @@ class ServerSession:
             **({"initializationOptions": server.options} if server.options else {}),
         }
 
-    async def _watch(self) -> None:
+    async def _watch(self, link: Link) -> None:
         """See the server end, whoever ends it; then nothing of it is left."""
-        process = self._connection.process
         try:
-            if process is None:
-                await self._eof.wait()
-                reason = "the connection to the language server was closed"
-            else:
-                await _first_of(self._eof, process.exited)
-                await happens(self._eof, GRACE)  # what it said last; a child of its may hold its output open
-                await happens(process.exited, GRACE)
-                reason = process.describe_end()
+            await _first_of(link.ended, link.exited)
+            await happens(link.ended, GRACE)  # what it said last; a child of its may hold its output open
+            await happens(link.exited, GRACE)
+            reason = link.describe_end()
         except asyncio.CancelledError:
             self.kill()  # the event loop is being closed
             raise
         self._end(reason)
         if self._closing is None:
             log.warning("%s: %s", self.options.server.name, reason)
-            await self._connection.end(self._eof, 0)
+            await link.end(0)
 
     def _end(self, reason: str) -> None:
         if self.died is None:
@@ -171,28 +167,29 @@ class ServerSession:
             raise
 
     async def _close(self) -> None:
-        connection = self._connection
+        link = self._link
         try:
             if self.died is None and self._endpoint is not None:
                 with suppress(BackendError, AnswerTimeout):
                     await self._endpoint.request("shutdown", None, STOP_LIMIT)
                 self._endpoint.notify("exit", None)
-            if connection.is_started:
-                await connection.end(self._eof, EXIT_GRACE)
-                await connection.channel.close(0.0)
+            if link is not None:
+                await link.end(EXIT_GRACE)
+                await link.channel.close(0.0)
         except asyncio.CancelledError:
             self.kill()
             raise
         finally:
             self._end("the language server was stopped")
-        self._eof.set()
+        if link is not None:
+            link.ended.set()
         if self._watching is not None:
             await asyncio.wait([self._watching])
 
     def kill(self) -> None:
         """End the server and all that it started, now."""
-        if self._connection.process is not None:
-            self._connection.process.kill()
+        if self._link is not None:
+            self._link.kill()
 
     # asking
 

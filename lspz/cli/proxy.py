@@ -10,15 +10,18 @@ import os
 import sys
 
 from .._version import __version__
-from ..config.options import LOG_LEVELS, OPTIONS, Option, from_environment
-from ..errors import BackendNotFound, ConfigError
-from ..formats import CHOICES, FORMATS
+from ..config.options import OPTIONS, SEVERITIES, Option, from_environment, split_backends
+from ..errors import BackendError, BackendNotFound, ConfigError
+from ..formats import FORMATS
 from ..proxy.spawn import EarlySignals, spawn
+from ..transports.address import is_address
 
 TYPE_CHECKING = False  # typing itself would be loaded before the server is started
 if TYPE_CHECKING:
     import argparse
+    from subprocess import Popen
 
+EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_NOT_FOUND = 127
 
@@ -27,6 +30,10 @@ examples:
   lspz -- basedpyright-langserver --stdio          the form follows from the client
   lspz --format compact -- gopls                   for an agent that decodes it
   lspz --backend "ruff server" --log-level info    say at the end what was saved
+  lspz -- basedpyright-langserver --stdio -- ruff server
+                                                   two servers that the client takes for one
+  lspz --listen tcp://127.0.0.1:7000 -- gopls      a server for each client that connects
+  lspz -- wss://build.example:7000/python          in front of a server that runs elsewhere
   lspz compress --help; lspz decompress --help     the same for single messages, as filters
   lspz check --help                                what servers find wrong in files, for people and CI
   lspz mcp --help                                  the same servers as tools of the Model Context Protocol
@@ -40,6 +47,7 @@ def main(argv: list[str]) -> int:
     """Run the proxy; return the exit status."""
     options, command = _split(argv)
     flags = _flags(options)
+    early = EarlySignals()
     try:
         values = from_environment(os.environ)
         for option in OPTIONS:
@@ -49,7 +57,7 @@ def main(argv: list[str]) -> int:
         if command and flags.get("backend") is not None:
             raise ConfigError("give the server once: with --backend, or after --")
         if command:
-            values["backend"] = tuple(command)
+            values["backend"] = command
         backend = values.get("backend")
         if not isinstance(backend, tuple) or not backend:
             raise ConfigError(
@@ -59,13 +67,19 @@ def main(argv: list[str]) -> int:
         log_file = values.get("log_file")
         if isinstance(log_file, str):
             _check_log_file(log_file)
-        _check_streams()
-        early = EarlySignals()
-        process = early.watch(spawn(backend))
+        commands = split_backends(backend)
+        if not all(commands):
+            raise ConfigError("a server is missing before or after --")
+        processes: list[Popen[bytes] | None] = []
+        if values.get("listen") is None:  # else each client gets a server of its own
+            _check_streams()
+            for command in commands:
+                processes.append(None if is_address(command) else early.watch(spawn(command)))
     except ConfigError as error:
         print(f"lspz: {error}", file=sys.stderr)
         return EXIT_USAGE
     except BackendNotFound as error:
+        early.end()
         print(f"lspz: {error}", file=sys.stderr)
         return EXIT_NOT_FOUND
     gc.disable()  # what is imported now stays for good: nothing of it is garbage, now or later
@@ -73,20 +87,25 @@ def main(argv: list[str]) -> int:
 
     gc.freeze()
     gc.enable()
-    return serve(values, process)
+    try:
+        return serve(values, processes)
+    except (BackendError, ConfigError) as error:
+        early.end()
+        print(f"lspz: {error}", file=sys.stderr)
+        return EXIT_USAGE if isinstance(error, ConfigError) else EXIT_FAILED
 
 
-def _split(argv: list[str]) -> tuple[list[str], list[str]]:
+def _split(argv: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """Options, and the server's command behind `--`."""
     if "--" not in argv:
-        return argv, []
+        return argv, ()
     at = argv.index("--")
-    return argv[:at], argv[at + 1 :]
+    return argv[:at], tuple(argv[at + 1 :])
 
 
 def _flags(options: list[str]) -> dict[str, str | None]:
     """What the flags say, by their options' names. Where one is no plain flag with its value, argparse decides."""
-    names = {option.flag: option.name for option in OPTIONS if option.flag}
+    names = {option.flag: option.name for option in OPTIONS if option.flag and not option.is_switch}
     pairs = list(zip(options[::2], options[1::2], strict=False))
     if len(options) % 2 or any(flag not in names or text.startswith("-") for flag, text in pairs):
         return vars(_parser().parse_args(options))
@@ -113,20 +132,20 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = argparse.ArgumentParser(
         prog="lspz",
-        usage='lspz [options] -- COMMAND [ARG ...]\n       lspz [options] --backend "COMMAND ARG ..."',
+        usage='lspz [options] -- COMMAND [ARG ...] [-- COMMAND ...]\n       lspz [options] --backend "COMMAND ARG ..."',
         description="Stand between an LSP client and a language server, and make what the server says cheaper to read.",
         epilog=EPILOG + _variables(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     forms = "; ".join(f"{name}: {summary}" for name, summary in FORMATS.items())
-    parser.add_argument(
-        "--backend", metavar='"COMMAND ARG ..."', help="the server's command line, instead of -- COMMAND"
-    )
-    parser.add_argument("--format", metavar="FORM", help=f"{', '.join(CHOICES)} (default auto: by client). {forms}")
-    parser.add_argument("--min-severity", metavar="SEVERITY", help="leave out milder diagnostics, and count them")
-    parser.add_argument("--log-level", metavar="LEVEL", help=f"{', '.join(LOG_LEVELS)} (default warn)")
-    parser.add_argument("--log-file", metavar="FILE", help="where the log goes (default stderr)")
+    for option in OPTIONS:
+        if option.flag and option.is_switch:
+            parser.add_argument(option.flag, action="store_const", const="true", dest=option.name, help=option.help)
+        elif option.flag:
+            more = f". {forms}" if option.name == "format" else ""
+            about = f"{option.help}{_default(option)}{more}"
+            parser.add_argument(option.flag, metavar=option.metavar, dest=option.name, help=about)
     parser.add_argument("--version", action="version", version=f"lspz {__version__}")
     return parser
 
@@ -139,6 +158,6 @@ def _variables() -> str:
 def _default(option: Option) -> str:
     if option.default is None or option.default == ():
         return ""
-    value = option.default
+    value = SEVERITIES[-1] if option.name == "min_severity" else option.default
     text = ",".join(value) if isinstance(value, tuple) else str(value).lower()
     return f" (default {text})"

@@ -5,22 +5,28 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..config import Config
-from ..proxy.connection import BackendConnection
+from ..proxy.connection import BackendConnection, check
 from ..proxy.host import SessionHost
+from ..proxy.listening import Listening
 
 _LEVELS = {"error": logging.ERROR, "warn": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 
 
-def serve(options: Mapping[str, object], process: subprocess.Popen[bytes]) -> int:
-    """Serve stdin and stdout in front of a started server; return the exit status."""
+def serve(options: Mapping[str, object], started: Sequence[subprocess.Popen[bytes] | None]) -> int:
+    """Serve stdin and stdout in front of started servers, or all who connect; return the exit status.
+
+    Raises BackendError, ConfigError.
+    """
     config = Config.from_options(options)
     log_to(config.log_file, config.log_level)
-    backend = BackendConnection()
-    backend.attach(process)
-    host = SessionHost(config, backend)
+    if config.listen is not None:
+        for command in config.backends:
+            check(command)
+        return Listening(config).start()
+    host = SessionHost(config, BackendConnection(), started)
     host.start_io()
     return host.exit_code
 

@@ -6,11 +6,12 @@ Plain rows that import nothing heavy, as they are read before the server is star
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ..errors import ConfigError
 from ..formats import CHOICES
 from ..interceptors import DEFAULT_FIELDS, INTERCEPTORS, check_fields
+from ..transports.address import read_address
 
 LOG_LEVELS = ("error", "warn", "info", "debug")
 
@@ -26,6 +27,7 @@ class Option:
         parse: Callable[[str], object],
         help: str,
         flag: str | None = None,
+        metavar: str | None = None,
     ) -> None:
         self.name = name
         self.variable = variable
@@ -33,6 +35,13 @@ class Option:
         self.parse = parse
         self.help = help
         self.flag = flag
+        self.metavar = metavar
+        """What the flag's value is called in its help; None: the flag stands alone, and means `true`."""
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether the flag stands alone, and means `true`."""
+        return self.metavar is None
 
     def read(self, text: str, origin: str) -> object:
         """Parse `text`. Raises ConfigError that names `origin` (a variable or flag), the text and what is allowed."""
@@ -96,9 +105,63 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _token(text: str) -> str:
+    token = text.strip()
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise ValueError("must be printable ASCII without spaces")
+    return token
+
+
+def _restart(text: str) -> tuple[int, float] | None:
+    word = text.strip().lower()
+    if word in ("off", "0"):
+        return None
+    times, _, seconds = word.removesuffix("s").partition("/")
+    if not times.isdecimal() or not seconds.isdecimal() or not int(times) or not int(seconds):
+        raise ValueError("must be TIMES/SECONDS, such as 3/60s, or off")
+    return int(times), float(seconds)
+
+
+def _seconds(text: str) -> float | None:
+    word = text.strip().lower().removesuffix("s")
+    if word != "off" and not word.replace(".", "", 1).isdecimal():
+        raise ValueError("must be seconds, such as 30, or off")
+    return None if word == "off" else float(word) or None
+
+
+def _settings(text: str) -> dict[str, object]:
+    import json
+
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"must be a JSON object of settings by section ({error})") from None
+    if not isinstance(value, dict):
+        raise ValueError('must be a JSON object of settings by section, such as {"python": {"analysis": {}}}')
+    return value
+
+
+SHIMS = ("auto", "on", "off")
+
 OPTIONS = (
-    Option("backend", "LSPZ_BACKEND_CMD", (), _command, "the server's command line", "--backend"),
-    Option("format", "LSPZ_FORMAT", "auto", _choice(*CHOICES), "what the client gets", "--format"),
+    Option(
+        "backend",
+        "LSPZ_BACKEND_CMD",
+        (),
+        _command,
+        "the server's command line, or its address; several servers are separated by --",
+        "--backend",
+        '"COMMAND ARG ..."',
+    ),
+    Option(
+        "format",
+        "LSPZ_FORMAT",
+        "auto",
+        _choice(*CHOICES),
+        f"what the client gets: {', '.join(CHOICES)}",
+        "--format",
+        "FORM",
+    ),
     *(
         Option(f"enable_{row.switch}_compress", f"LSPZ_ENABLE_{row.switch.upper()}_COMPRESS", None, _boolean, row.what)
         for row in INTERCEPTORS
@@ -112,12 +175,71 @@ OPTIONS = (
     Option("max_completions", "LSPZ_MAX_COMPLETIONS", 0, _number, "items of a completion list, the preferred first"),
     Option("max_symbols", "LSPZ_MAX_SYMBOLS", 0, _number, "symbols of an outline or a search"),
     Option("max_tokens", "LSPZ_MAX_TOKENS", 0, _number, "tokens of a rewritten message"),
-    Option("min_severity", "LSPZ_MIN_SEVERITY", 4, _severity, "the mildest diagnostics to show", "--min-severity"),
+    Option(
+        "min_severity",
+        "LSPZ_MIN_SEVERITY",
+        4,
+        _severity,
+        "the mildest diagnostics to show",
+        "--min-severity",
+        "SEVERITY",
+    ),
     Option("ignore_sources", "LSPZ_IGNORE_SOURCES", (), _names, "leave out diagnostics of these sources"),
     Option("ignore_codes", "LSPZ_IGNORE_CODES", (), _names, "leave out diagnostics with these codes"),
     Option("fold_hover", "LSPZ_FOLD_HOVER", None, _boolean, "fold the Markdown of hovers"),
-    Option("log_level", "LSPZ_LOG_LEVEL", "warn", _choice(*LOG_LEVELS), "what is logged", "--log-level"),
-    Option("log_file", "LSPZ_LOG_FILE", None, str, "where the log goes instead of stderr", "--log-file"),
+    Option(
+        "restart",
+        "LSPZ_RESTART",
+        None,
+        _restart,
+        "start a server again that dies, so often within so long: 3/60s",
+        "--restart",
+        "TIMES/SECONDS",
+    ),
+    Option(
+        "request_timeout",
+        "LSPZ_REQUEST_TIMEOUT",
+        None,
+        _seconds,
+        "answer a request with an error when the server has not answered by then",
+        "--request-timeout",
+        "SECONDS",
+    ),
+    Option(
+        "shim",
+        "LSPZ_SHIM",
+        "auto",
+        _choice(*SHIMS),
+        f"do for a client what it cannot do itself: {', '.join(SHIMS)}",
+        "--shim",
+        "HOW",
+    ),
+    Option("settings", "LSPZ_SETTINGS", None, _settings, "the server's settings by section (JSON), for the shim"),
+    Option("drop_superseded", "LSPZ_DROP_SUPERSEDED", False, _boolean, "drop diagnostics of versions that are past"),
+    Option(
+        "listen",
+        "LSPZ_LISTEN",
+        None,
+        read_address,
+        "serve all who connect to this address, each with a server of its own",
+        "--listen",
+        "ADDRESS",
+    ),
+    Option("allow_remote", "LSPZ_ALLOW_REMOTE", False, _boolean, "let other machines connect", "--allow-remote"),
+    Option("token", "LSPZ_TOKEN", None, _token, "what clients must show, and what lspz shows a server at an address"),
+    Option("tls_cert", "LSPZ_TLS_CERT", None, str, "the certificate to listen with, PEM", "--tls-cert", "FILE"),
+    Option("tls_key", "LSPZ_TLS_KEY", None, str, "its private key, if it is in another file", "--tls-key", "FILE"),
+    Option("tls_ca", "LSPZ_TLS_CA", None, str, "what to trust in a server at an address, PEM", "--tls-ca", "FILE"),
+    Option(
+        "log_level",
+        "LSPZ_LOG_LEVEL",
+        "warn",
+        _choice(*LOG_LEVELS),
+        f"what is logged: {', '.join(LOG_LEVELS)}",
+        "--log-level",
+        "LEVEL",
+    ),
+    Option("log_file", "LSPZ_LOG_FILE", None, str, "where the log goes instead of stderr", "--log-file", "FILE"),
 )
 
 
@@ -128,3 +250,14 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, object]:
         for option in OPTIONS
         if environ.get(option.variable)
     }
+
+
+def split_backends(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """The commands that stand in one, separated by `--`."""
+    backends: list[list[str]] = [[]]
+    for word in words:
+        if word == "--":
+            backends.append([])
+        else:
+            backends[-1].append(word)
+    return [tuple(backend) for backend in backends]

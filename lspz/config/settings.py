@@ -12,7 +12,9 @@ from ..errors import ConfigError
 from ..formats import CHOICES
 from ..interceptors import INTERCEPTORS
 from ..interceptors.strategies import CompressionConfig, Limits
-from .options import LOG_LEVELS, OPTIONS, from_environment
+from ..transports.access import Access
+from ..transports.address import Address
+from .options import LOG_LEVELS, OPTIONS, SHIMS, from_environment, split_backends
 
 if TYPE_CHECKING:
     from ..interceptors.base import Interceptor
@@ -25,7 +27,7 @@ class Config:
     """Everything lspz is told. Immutable; `Config.builder()` and `Config.from_env()` make one."""
 
     backend: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    """The server's command and arguments."""
+    """The server's command and arguments, or its address; several are separated by `--`."""
     format: str = attrs.field(default="auto")
     """`auto`, or the form to give every client."""
     enable_diag_compress: bool | None = False
@@ -40,6 +42,22 @@ class Config:
     """Whether the Markdown of hovers is folded, the one declared loss. None: in `text` alone."""
     interceptors: tuple[Interceptor[Any, Any], ...] = ()
     """A library user's own interceptors; they see what the server said, before lspz compresses it."""
+    restart: tuple[int, float] | None = None
+    """How many times in how many seconds a server that dies is started again; None: never."""
+    request_timeout: float | None = None
+    """Seconds after which a request that the server has not answered is answered with an error; None: never."""
+    shim: str = attrs.field(default="auto")
+    """Whether lspz does for the client what it cannot do itself: `auto` (what its capabilities lack), `on`, `off`."""
+    settings: Mapping[str, Any] | None = None
+    """What the shim answers to `workspace/configuration`, by section; None: what is known of the server."""
+    drop_superseded: bool = False
+    """Whether diagnostics of a version that the client has changed since are dropped."""
+    listen: Address | None = None
+    """Where clients connect; None: stdin and stdout."""
+    allow_remote: bool = False
+    """Whether that may be an address which other machines can reach."""
+    access: Access = attrs.field(factory=Access)
+    """The token and the certificates of connections."""
     log_level: str = attrs.field(default="warn")
     """`error`, `warn`, `info` or `debug`; document text is logged at `debug` only."""
     log_file: str | None = None
@@ -49,6 +67,16 @@ class Config:
     def _check_format(self, attribute: object, value: str) -> None:
         if value not in CHOICES:
             raise ConfigError(f"format={value!r}: must be one of {', '.join(CHOICES)}")
+
+    @shim.validator
+    def _check_shim(self, attribute: object, value: str) -> None:
+        if value not in SHIMS:
+            raise ConfigError(f"shim={value!r}: must be one of {', '.join(SHIMS)}")
+
+    @backend.validator
+    def _check_backend(self, attribute: object, value: tuple[str, ...]) -> None:
+        if value and not all(split_backends(value)):
+            raise ConfigError(f"backend={value!r}: a server is missing before or after --")
 
     @log_level.validator
     def _check_log_level(self, attribute: object, value: str) -> None:
@@ -65,6 +93,11 @@ class Config:
     def enables(self, switch: str) -> bool | None:
         """Whether messages of a kind are rewritten; None: the form decides."""
         return self.enable_diag_compress if switch == "diag" else self.switches.get(switch)
+
+    @property
+    def backends(self) -> list[tuple[str, ...]]:
+        """The commands or addresses of the servers, in order."""
+        return split_backends(self.backend)
 
     @property
     def effective_format(self) -> str:
@@ -105,6 +138,14 @@ class Config:
             },
             limits=Limits(**{field.name: values[field.name] for field in attrs.fields(Limits)}),
             fold_hover=values["fold_hover"],
+            restart=values["restart"],
+            request_timeout=values["request_timeout"],
+            shim=values["shim"],
+            settings=values["settings"],
+            drop_superseded=values["drop_superseded"],
+            listen=values["listen"],
+            allow_remote=values["allow_remote"],
+            access=Access(values["token"], values["tls_cert"], values["tls_key"], values["tls_ca"]),
             log_level=values["log_level"],
             log_file=values["log_file"],
         )
@@ -147,6 +188,21 @@ class ConfigBuilder:
     def limits(self, **limits: Any) -> ConfigBuilder:
         """What is left out of messages, by the names of `Limits`' fields: `limits(max_diags=50, min_severity=2)`."""
         self._values["limits"] = Limits(**limits)
+        return self
+
+    def restart(self, times: int, seconds: float) -> ConfigBuilder:
+        """A server that dies is started again, at most so many times in so many seconds."""
+        self._values["restart"] = (times, seconds)
+        return self
+
+    def request_timeout(self, seconds: float) -> ConfigBuilder:
+        """A request that the server has not answered by then is answered with an error, and cancelled."""
+        self._values["request_timeout"] = seconds
+        return self
+
+    def shim(self, how: str, settings: Mapping[str, Any] | None = None) -> ConfigBuilder:
+        """Whether lspz does for a client what it cannot do itself; `settings` are the server's, by section."""
+        self._values |= {"shim": how, "settings": settings}
         return self
 
     def interceptor(self, interceptor: Interceptor[Any, Any]) -> ConfigBuilder:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
+import subprocess
 import sys
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ..errors import BackendError
 from ..metrics import Metrics, MetricsSnapshot
-from ..transports.stdio import PipeChannel, StdioChannel
+from ..transports.access import Access
+from ..transports.address import Address
+from ..transports.base import reachable
+from ..transports.stdio import pipe_channel, stdio_channel
+from .opening import open_link
 from .parties import Parties
 from .serving import Serving
+from .signals import run
 
 if TYPE_CHECKING:
     from ..config import Config
-    from ..transports import Channel
+    from ..transports.base import Channel
     from .connection import BackendConnection
 
 log = logging.getLogger("lspz")
@@ -30,12 +33,15 @@ class SessionHost:
     backend: BackendConnection
     """The server that a session is served in front of."""
 
-    def __init__(self, config: Config, backend: BackendConnection) -> None:
+    def __init__(
+        self, config: Config, backend: BackendConnection, started: Sequence[subprocess.Popen[bytes] | None] = ()
+    ) -> None:
         self.config = config
         self.backend = backend
         self.exit_code = 0
         """After `start_…`: the exit status that the process should have."""
         self.counters = Metrics()
+        self._started = started
         self._stop: Callable[[int], None] | None = None
 
     @property
@@ -55,76 +61,52 @@ class SessionHost:
         async def main() -> int:
             own = stdin is None and stdout is None
             return await self.serve(
-                StdioChannel() if own else PipeChannel(stdin or sys.stdin.buffer, stdout or sys.stdout.buffer)
+                stdio_channel() if own else pipe_channel(stdin or sys.stdin.buffer, stdout or sys.stdout.buffer)
             )
 
         self._run(main())
 
     def start_tcp(self, host: str, port: int) -> None:
-        """Serve the first client that connects."""
-        from ..transports import tcp
-
-        async def main() -> int:
-            with tcp.listen(host, port) as listening:
-                log.warning("listening on %s:%d", *listening.getsockname()[:2])
-                channel = await tcp.accept(listening)
-            return await self.serve(channel)
-
-        self._run(main())
+        """Serve the first client that connects. Raises OSError when the port is taken."""
+        self._run(self._serve_first(Address("tcp", host, port)))
 
     def start_ws(self, host: str, port: int) -> None:
-        """Serve the first client that connects over WebSocket (extra `ws`)."""
-        from websockets.asyncio.server import ServerConnection, serve
+        """Serve the first client that connects over WebSocket (extra `ws`). Raises OSError when the port is taken."""
+        self._run(self._serve_first(Address("ws", host, port)))
 
-        from ..transports.messages import MessageChannel
-        from ..transports.websocket import WebSocketTransport
+    async def _serve_first(self, address: Address) -> int:
+        first: asyncio.Future[Channel] = asyncio.get_running_loop().create_future()
+        over = asyncio.Event()
 
-        async def main() -> int:
-            code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        async def client(channel: Channel) -> None:
+            if first.done():
+                await channel.close(0.0)
+                return
+            first.set_result(channel)
+            await over.wait()
 
-            async def client(connection: ServerConnection) -> None:
-                if self._stop is not None or code.done():
-                    return
-                try:
-                    code.set_result(await self.serve(MessageChannel(WebSocketTransport(connection))))
-                except Exception as error:
-                    code.set_exception(error)
-
-            async with serve(client, host, port, max_size=None) as listening:
-                log.warning("listening on %s:%d", *next(iter(listening.sockets)).getsockname()[:2])
-                return await code
-
-        self._run(main())
+        listener = await reachable(address.scheme).listen(address, Access(), client)
+        log.warning("listening on %s:%d", address.host, listener.port)
+        try:
+            channel = await first
+            await listener.close()
+            return await self.serve(channel)
+        finally:
+            over.set()
 
     def _run(self, main: Coroutine[Any, Any, int]) -> None:
-        async def run() -> int:
-            loop = asyncio.get_running_loop()
-            for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)):
-                if signal.getsignal(number) is signal.SIG_IGN:  # as under nohup
-                    continue
-                with suppress(NotImplementedError, ValueError, RuntimeError):  # Windows, or not the main thread
-                    loop.add_signal_handler(number, self._on_signal, number, asyncio.current_task())
-            return await main
-
-        try:
-            self.exit_code = asyncio.run(run())
-        except asyncio.CancelledError:
-            pass  # a signal before a client came: exit_code is set
-        except KeyboardInterrupt:
-            self.exit_code = 128 + signal.SIGINT
-
-    def _on_signal(self, number: int, task: asyncio.Task[int] | None) -> None:
-        log.info("got %s", signal.Signals(number).name)
-        if self._stop is not None:
-            self._stop(128 + number)
-        elif task is not None:
-            self.exit_code = 128 + number
-            task.cancel()
+        self.exit_code = run(main, self.stop)
 
     def shutdown(self) -> None:
         """End the session that is being served, as a signal would."""
-        if self._stop is not None:
-            self._stop(0)
+        self.stop(0)
+
+    def stop(self, code: int) -> bool:
+        """End the session that is being served, with this exit status; return whether one is."""
+        if self._stop is None:
+            return False
+        self._stop(code)
+        return True
 
     # one session
 
@@ -135,9 +117,7 @@ class SessionHost:
         session. Raises BackendNotFound, and BackendError when there is none.
         """
         if not self.backend.is_started:
-            if not self.config.backend:
-                raise BackendError("no server: name one with Config.builder().backend(...), or start server.backend")
-            await self.backend.start_io(*self.config.backend)
+            self.backend.take(await open_link(self.config, self._started))
         serving = Serving(self.config, channel, self.backend, self._parties(), self.counters)
         self._stop = serving.stop
         try:

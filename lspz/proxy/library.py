@@ -23,7 +23,7 @@ from ..config.servers import builtin_servers
 from ..errors import BackendDied, BackendRefused, DiagnosticsTimeout, DocumentNotOpen
 from ..interceptors.grouping import compact
 from ..interceptors.reports import CompactDiagnosticReport, CompactDiagnosticsParams
-from ..transports import Transport
+from ..transports.base import Transport
 from ..transports.memory import memory_pair
 from ..transports.messages import MessageChannel
 from ..wire.uris import uri_key

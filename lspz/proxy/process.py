@@ -8,8 +8,10 @@ import signal
 import subprocess
 import threading
 from contextlib import suppress
+from typing import BinaryIO
 
-from ..transports.stdio import PipeChannel
+from ..transports.stdio import need_threads, pipe_channel
+from ..transports.threads import ThreadReader
 from ..transports.waiting import happens
 from .spawn import KILL, end_group
 
@@ -23,13 +25,14 @@ MAX_LINE = 4 * 1024
 
 
 class BackendProcess:
-    """A running server process: its channel, its stderr, its end."""
+    """A `Link` to a server process: its channel, its stderr, its end."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         self._process = process
-        self.channel = PipeChannel(process.stdout, process.stdin)  # type: ignore[arg-type]
+        self.channel = pipe_channel(process.stdout, process.stdin)  # type: ignore[arg-type]
+        self.ended = asyncio.Event()
         self.exited = asyncio.Event()
         self._stderr = _Stderr()
         self._over = False  # the group was ended: its number may belong to others by now
@@ -42,7 +45,7 @@ class BackendProcess:
     async def watch(self) -> None:
         """Begin to drain stderr and to wait for the end."""
         loop = asyncio.get_running_loop()
-        await loop.connect_read_pipe(lambda: self._stderr, self._process.stderr)
+        await self._stderr.open(self._process.stderr)  # type: ignore[arg-type]
 
         def ended() -> None:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
@@ -55,10 +58,10 @@ class BackendProcess:
         threading.Thread(target=wait, name="lspz-backend-exit", daemon=True).start()
 
     @property
-    def exit_code(self) -> int:
-        """The exit status as a shell would give it: 128 + n for signal n. Only after `exited`."""
-        code = self._process.returncode or 0
-        return 128 - code if code < 0 else code
+    def exit_code(self) -> int | None:
+        """The exit status as a shell would give it: 128 + n for signal n. None before `exited`."""
+        code = self._process.returncode
+        return 128 - code if code is not None and code < 0 else code
 
     def describe_end(self) -> str:
         """The exit status in words, with the last line of stderr."""
@@ -76,7 +79,7 @@ class BackendProcess:
         if not self._over:
             end_group(self._process, KILL)
 
-    async def stop(self, grace: float) -> bool:
+    async def end(self, grace: float) -> bool:
         """Wait `grace` seconds for the process to end, then end it; return whether it ended by itself."""
         by_itself = await happens(self.exited, grace)
         if self._over:
@@ -107,10 +110,14 @@ class _Stderr(asyncio.Protocol):
     def __init__(self) -> None:
         self._rest = b""
         self._last = b""
-        self._transport: asyncio.BaseTransport | None = None
+        self._source: asyncio.BaseTransport | ThreadReader | None = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
+    async def open(self, file: BinaryIO) -> None:
+        """Begin to read."""
+        if need_threads(file):
+            self._source = ThreadReader(file, self.data_received, lambda: None)
+        else:
+            self._source, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: self, file)
 
     def data_received(self, data: bytes) -> None:
         *lines, rest = (self._rest + data).split(b"\n")
@@ -131,5 +138,5 @@ class _Stderr(asyncio.Protocol):
 
     def close(self) -> None:
         """Read no more."""
-        if self._transport is not None:
-            self._transport.close()
+        if self._source is not None:
+            self._source.close()

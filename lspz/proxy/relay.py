@@ -15,7 +15,7 @@ from typing import Protocol
 
 from msgspec import Raw
 
-from ..transports import Channel
+from ..transports.base import Channel
 from ..wire.framing import HEAD, MAX_HELD, PASSED, TAIL, FrameReader, Span, frame, header
 from ..wire.messages import (
     SMALL,

@@ -8,15 +8,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..transports.waiting import happens
-from .connection import EXIT_GRACE
 from .conversation import Conversation
+from .links import EXIT_GRACE
 from .relay import Relay
 from .session import State
 
 if TYPE_CHECKING:
     from ..config import Config
     from ..metrics import Metrics
-    from ..transports import Channel
+    from ..transports.base import Channel
     from .connection import BackendConnection
     from .parties import Parties
     from .savings import Savings
@@ -45,22 +45,21 @@ class Serving:
     def __init__(
         self, config: Config, channel: Channel, backend: BackendConnection, parties: Parties, metrics: Metrics
     ) -> None:
-        self._backend = backend
+        self._backend = backend.link
         self._parties = parties
         self._channel = channel
         self._client_ended = asyncio.Event()
-        self._server_ended = asyncio.Event()
         self._exit = asyncio.Event()
         self._stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._savings = _savings()
         self._conversation = Conversation(config, parties, metrics, self._savings, self._exit.set)
         self._relay = Relay(
             channel,
-            backend.channel,
+            self._backend.channel,
             self._conversation.from_client,
             self._conversation.from_server,
             self._client_is_gone,
-            self._server_ended.set,
+            self._backend.ended.set,
         )
 
     def _client_is_gone(self) -> None:
@@ -75,16 +74,14 @@ class Serving:
 
     async def run(self) -> int:
         """Relay until either side ends; then see to it that the other side does."""
-        relay, process = self._relay, self._backend.process
+        relay, backend = self._relay, self._backend
         self._conversation.answer = relay.to_client.send
         self._parties.facade.connect(relay.to_client.send)
         self._parties.backend.connect(relay.to_server.send)
         try:
-            if process is not None:
-                await process.watch()
+            await backend.watch()
             await relay.start()
-            exited = process.exited if process is not None else self._server_ended
-            await self._first_of(self._client_ended, self._exit, self._server_ended, exited)
+            await self._first_of(self._client_ended, self._exit, backend.ended, backend.exited)
             return await self._end()
         finally:
             await self._release()
@@ -97,9 +94,9 @@ class Serving:
 
     async def _end(self) -> int:
         """Both sides end; which did first decides how."""
-        session, process = self._conversation.session, self._backend.process
+        session, backend = self._conversation.session, self._backend
         if self._stopped.done():
-            await self._backend.end(self._server_ended, 0)
+            await backend.end(0)
             return self._stopped.result()
         if not self._client_ended.is_set() and not self._exit.is_set():
             await self._drain()
@@ -107,42 +104,39 @@ class Serving:
                 pass  # both at once: no crash
             elif session.state is not State.SHUTTING_DOWN or any(session.open_requests()):
                 return await self._crash()
-        ending: asyncio.Future[Any] = asyncio.ensure_future(self._backend.end(self._server_ended, EXIT_GRACE))
+        ending: asyncio.Future[Any] = asyncio.ensure_future(backend.end(EXIT_GRACE))
         await asyncio.wait([ending, self._stopped], return_when=asyncio.FIRST_COMPLETED)
         if not ending.done():  # a signal while waiting: no more patience
             ending.cancel()
             with suppress(asyncio.CancelledError):
                 await ending
-            await self._backend.end(self._server_ended, 0)
+            await backend.end(0)
             return self._stopped.result()
-        if process is not None and ending.result():
+        if ending.result() and backend.exit_code is not None:
             await self._drain()
-            return process.exit_code
+            return backend.exit_code
         return 0 if session.shutdown_seen else 1
 
     async def _drain(self) -> None:
         """Let what a server said last reach the client, and see how it ended."""
-        process = self._backend.process
-        await happens(self._server_ended, DRAIN)
-        if process is not None:
-            await happens(process.exited, DRAIN)
+        await happens(self._backend.ended, DRAIN)
+        await happens(self._backend.exited, DRAIN)
 
     async def _crash(self) -> int:
         """The server is gone while it was needed: say so to everybody who waits, in LSP."""
-        process = self._backend.process
-        reason = process.describe_end() if process is not None else "the connection to the language server was closed"
+        reason = self._backend.describe_end()
         log.error("%s", reason)
         self._relay.server_lane.pad()
         for body in self._conversation.session.backend_died(reason):
             self._relay.to_client.send(body)
         self._parties.backend.disconnect(reason)
-        code = process.exit_code if process is not None and process.exited.is_set() else 0
-        await self._backend.end(self._server_ended, 0)
+        code = self._backend.exit_code
+        await self._backend.end(0)
         return code or 1
 
     async def _release(self) -> None:
         """Nothing outlives the session."""
-        await self._backend.end(self._server_ended, 0)
+        await self._backend.end(0)
         self._parties.facade.disconnect("the session has ended")
         self._parties.backend.disconnect("the session has ended")
         await self._channel.close(0.0 if self._client_ended.is_set() and self._stopped.done() else FLUSH)

@@ -37,7 +37,7 @@ def spawn(
     except FileNotFoundError as error:
         if cwd is not None and not os.path.isdir(cwd):
             raise BackendNotFound(f"the working directory {os.fspath(cwd)!r} does not exist") from error
-        raise BackendNotFound(_not_found(command[0])) from error
+        raise BackendNotFound(not_found(command[0])) from error
     except OSError as error:
         raise BackendNotFound(f"{command[0]}: cannot be run: {error.strerror}") from error
 
@@ -57,24 +57,29 @@ class EarlySignals:
     """
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._processes: list[subprocess.Popen[bytes]] = []
         self._caught: int | None = None
         for name in ("SIGTERM", "SIGINT", "SIGHUP"):
             if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
                 signal.signal(getattr(signal, name), self._catch)
 
     def watch(self, process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
-        """Take the server that a signal must end, and return it."""
-        self._process = process
+        """Take a server that a signal must end, and return it."""
+        self._processes.append(process)
         if self._caught is not None:
             self._catch(self._caught)
         return process
 
     def _catch(self, number: int, frame: object = None) -> None:
         self._caught = number
-        if self._process is not None:
-            end_group(self._process, KILL)
+        if self._processes:
+            self.end()
             os._exit(128 + number)
+
+    def end(self) -> None:
+        """End the servers now."""
+        for process in self._processes:
+            end_group(process, KILL)
 
 
 KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
@@ -89,7 +94,8 @@ def end_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
             os.killpg(process.pid, number)
 
 
-def _not_found(program: str) -> str:
+def not_found(program: str) -> str:
+    """What to do about a program that is not there."""
     from ..config.servers import missing  # only now: nothing is started, so nobody waits
 
     return f"{program}: command not found; {missing([program])}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from ..wire.framing import FrameReader, frame
-from . import Receiver, Transport
+from .base import Receiver, Transport
 
 log = logging.getLogger("lspz.transport")
 
@@ -28,6 +29,7 @@ class MessageChannel:
         self._receiver: Receiver | None = None
         self._paused = False
         self._closing = False
+        self._close: Callable[[], Awaitable[None]] | None = getattr(transport, "close", None)
 
     async def open(self, receiver: Receiver) -> None:
         """Begin to deliver to `receiver`."""
@@ -52,10 +54,16 @@ class MessageChannel:
                 if self._paused and self._outgoing.qsize() < HIGH_WATER // 2:
                     self._paused = False
                     receiver.resume_writing()
+            await self._close_transport()
         except Exception as error:
             log.info("the transport failed while sending: %s", error)
             self._closing = True
             receiver.write_failed()
+
+    async def _close_transport(self) -> None:
+        close, self._close = self._close, None
+        if close is not None:
+            await close()
 
     def write(self, data: bytes) -> None:
         """Queue bytes, which may be any piece of a stream of frames."""
@@ -77,22 +85,19 @@ class MessageChannel:
         self._may_read.set()
 
     def close_writing(self) -> None:
-        """Send what is queued, then nothing more."""
+        """Send what is queued, then close the transport, if it can be; what it received before is still delivered."""
         if not self._closing:
             self._closing = True
             self._outgoing.put_nowait(None)
 
     async def close(self, timeout: float) -> None:
         """Send what is queued for at most `timeout` seconds, then close the transport."""
-        if not self._tasks:
-            return
         self.close_writing()
-        reading, sending = self._tasks
-        await asyncio.wait([sending], timeout=timeout)
-        for task in (reading, sending):
+        if self._tasks:
+            await asyncio.wait([self._tasks[1]], timeout=timeout)
+        for task in self._tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-        close = getattr(self._transport, "close", None)
-        if close is not None:
-            await close()
+        with suppress(OSError):
+            await self._close_transport()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from . import Receiver
+from .base import Receiver
 from .waiting import happens
 
 HIGH_WATER = 64 * 1024
@@ -51,7 +51,7 @@ class StreamChannel:
         if self._writes is None or self._writes.is_closing():
             return
         self._closing.set()
-        if isinstance(self._writes, asyncio.Transport):  # a socket: reading goes on
+        if isinstance(self._writes, asyncio.Transport) and self._writes.can_write_eof():  # a socket: reading goes on
             self._writes.write_eof()
         else:
             self._writes.close()
@@ -61,10 +61,12 @@ class StreamChannel:
         if self._writes is None or self._reads is None:
             return
         self._closing.set()
-        self._writes.close()
+        if not self._writes.is_closing():  # a second close breaks asyncio's TLS
+            self._writes.close()
         if not await happens(self._flushed, timeout) and self._writes.get_write_buffer_size():
             self._writes.abort()
-        self._reads.close()
+        if not self._reads.is_closing():
+            self._reads.close()
 
 
 class Reading(asyncio.Protocol):
@@ -74,11 +76,12 @@ class Reading(asyncio.Protocol):
         self.data_received = receiver.data_received  # type: ignore[method-assign]
         self._receiver = receiver
         self._ended = ended
+        self.has_halves = True  # one may be closed without the other
 
     def eof_received(self) -> bool:
-        """The peer closed its side; the writing half of a socket stays open."""
+        """The peer closed its side; the writing half of a socket stays open, where it has halves."""
         self._end()
-        return True
+        return self.has_halves
 
     def connection_lost(self, error: Exception | None) -> None:
         """The transport is closed, by either side."""

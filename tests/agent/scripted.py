@@ -11,7 +11,7 @@ from typing import Any
 
 from lspz import AgentHandle, memory_pair
 from lspz.agent.options import Builder
-from lspz.transports import Transport
+from lspz.transports.base import Transport
 
 Answer = Callable[[Any], Any]
 

@@ -28,7 +28,7 @@ sys.path.insert(0, {here!r})
 from lspz import AgentHandle, AgentPool
 
 def tell(*handles):
-    print(*(handle._supervisor.session._connection.process.pid for handle in handles), flush=True)
+    print(*(handle._supervisor.session._link.pid for handle in handles), flush=True)
 
 def handle():
     builder = AgentHandle.builder().backend(*{command!r}).initialization_options({options!r})

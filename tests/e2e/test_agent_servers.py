@@ -167,7 +167,7 @@ async def test_a_server_that_is_killed_while_it_is_asked(agent: AgentHandle, pro
     await agent.diagnostics(project.main)
     session = agent._supervisor.session
     assert session is not None
-    process = session._connection.process
+    process = session._link
     assert process is not None
     os.killpg(process.pid, signal.SIGSTOP)
     asking = asyncio.create_task(agent.hover(place))

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from lspz import Config, LspzBackend, LspzServer, memory_pair
+from lspz.errors import BackendError
 from lspz.transports.messages import MessageChannel
 from lspz.wire.framing import frame
 
@@ -87,11 +89,9 @@ async def test_a_signal_ends_a_facade_that_nobody_called() -> None:
 
 async def test_nobody_there_is_named() -> None:
     """A port where nothing listens."""
-    from lspz.errors import BackendError
-    from lspz.transports.tcp import listen
-
-    with listen("127.0.0.1", 0) as listening:
-        port = listening.getsockname()[1]
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
     for how in ("start_tcp", "start_ws"):
         with pytest.raises(BackendError, match=f"no language server at .*127.0.0.1:{port}"):
             await getattr(LspzBackend(), how)("127.0.0.1", port)

@@ -1,0 +1,73 @@
+"""What a session needs of a server, however it is reached: a channel, and to see it end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from ..transports.base import Channel
+from ..transports.waiting import happens
+
+EXIT_GRACE = 5.0
+"""Seconds a server has to end by itself once it was told to, or once its input is closed."""
+
+
+class Link(Protocol):
+    """A server that is reached: a process of lspz's own, a connection, several servers that stand as one."""
+
+    @property
+    def channel(self) -> Channel:
+        """What it reads and writes."""
+
+    @property
+    def ended(self) -> asyncio.Event:
+        """Set when the server has closed its output; who reads the channel sets it."""
+
+    @property
+    def exited(self) -> asyncio.Event:
+        """Set when the server is gone."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit status as a shell would give it, once it has exited; None where it has none."""
+
+    async def watch(self) -> None:
+        """Begin to wait for its end. Call it once, before the channel is opened."""
+
+    def describe_end(self) -> str:
+        """How it ended, in words."""
+
+    async def end(self, grace: float) -> bool:
+        """Wait `grace` seconds for it to end, then end it; return whether it ended by itself."""
+
+    def kill(self) -> None:
+        """End it now, where it is lspz's own."""
+
+
+class Connected:
+    """A `Link` to a server that somebody else started."""
+
+    exit_code = None
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.ended = asyncio.Event()
+
+    @property
+    def exited(self) -> asyncio.Event:
+        """Set when it has closed the connection, which is all that can be seen of it."""
+        return self.ended
+
+    async def watch(self) -> None:
+        """There is nothing to wait for but the end of the connection."""
+
+    def describe_end(self) -> str:
+        """How it ended, in words."""
+        return "the connection to the language server was closed"
+
+    async def end(self, grace: float) -> bool:
+        """Wait `grace` seconds for it to close the connection; return whether it did."""
+        return await happens(self.ended, grace)
+
+    def kill(self) -> None:
+        """It is not lspz's own."""

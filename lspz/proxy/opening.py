@@ -1,0 +1,26 @@
+"""Reaching what a configuration names: one server, started once."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import BackendError
+from .connection import reach
+from .links import Link
+from .process import BackendProcess
+
+if TYPE_CHECKING:
+    from ..config import Config
+
+
+async def open_link(config: Config, started: Sequence[subprocess.Popen[bytes] | None] = ()) -> Link:
+    """Reach the configured servers; `started` are processes of them that run already, None for one that does not.
+
+    Raises BackendError when none is configured or nobody listens at an address, BackendNotFound, ConfigError.
+    """
+    if not config.backend:
+        raise BackendError("no server: name one with Config.builder().backend(...), or start server.backend")
+    process = started[0] if started else None
+    return BackendProcess(process) if process is not None else await reach(config.backend, config.access)
