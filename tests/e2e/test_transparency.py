@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from lspz.transports import SECURE, TRANSPORTS
+from lspz.wire.framing import FrameReader, frame
+
+from ..certificates import certificates
 from .odd import STEPS, Said, marker
+from .talk import LSPZ
 
 HERE = Path(__file__).parent
 EXIT = b'{"jsonrpc":"2.0","method":"exit"}'
@@ -20,9 +29,13 @@ def framed(body: bytes) -> bytes:
     return b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-def converse(before: list[str], transcript: Path) -> tuple[list[bytes], bytes, int]:
+def odd(transcript: Path) -> list[str]:
+    """The server's command; it writes down what it receives."""
+    return [sys.executable, str(HERE / "odd_server.py"), str(transcript)]
+
+
+def converse(command: list[str], transcript: Path) -> tuple[list[bytes], bytes, int]:
     """Play the client's side; return what it received by step, what the server received, and the exit status."""
-    command = [*before, sys.executable, str(HERE / "odd_server.py"), str(transcript)]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     )
@@ -81,9 +94,10 @@ def test_both_sides_exchange_what_they_exchange_without_lspz(form: str | None, t
     In other forms than passthrough the initialize answer says what lspz adds; everything else that cannot be compressed
     is the same, however malformed.
     """
-    before = [] if form is None else [sys.executable, "-m", "lspz", "--format", form, "--"]
+    before = [] if form is None else [*LSPZ, "--format", form, "--"]
+    transcript = tmp_path / "transcript"
 
-    received, sent, status = converse(before, tmp_path / "transcript")
+    received, sent, status = converse([*before, *odd(transcript)], transcript)
 
     relayed = form is not None
     for number, step in enumerate(STEPS):
@@ -93,7 +107,91 @@ def test_both_sides_exchange_what_they_exchange_without_lspz(form: str | None, t
             assert b'"vendorProvider":{"deep":[1.0,1e3]}' in received[0]
             continue
         assert received[number] == expected, f"step {number}"
-    assert sent == b"".join(
-        joined(step.client, relayed, "client", number) for number, step in enumerate(STEPS)
-    ) + framed(EXIT)
+    assert sent == said(relayed)
+    assert status == 0
+
+
+def said(relayed: bool) -> bytes:
+    """All that the client says."""
+    return b"".join(joined(step.client, relayed, "client", number) for number, step in enumerate(STEPS)) + framed(EXIT)
+
+
+def as_relayed(received: list[bytes], sent: bytes, spelled: Callable[[bytes], bytes] = bytes) -> None:
+    """Assert that both sides got what the other said, as a relay passes it on."""
+    for number, step in enumerate(STEPS):
+        expected = spelled(joined(step.server, True, "server", number))
+        assert received[number] == expected, f"step {number}"
+    assert sent == spelled(said(True))
+
+
+def plainly(data: bytes) -> bytes:
+    """The same messages with plain headers, as they come from a transport that carries bodies alone."""
+    buffer, spans = FrameReader().feed(data)
+    return b"".join(frame(buffer[body:stop]) for _, body, stop in spans)
+
+
+@contextmanager
+def listening(scheme: str, *command: str) -> Iterator[str]:
+    """lspz at an address in front of a server; yields the address. It must end with the signal, and with nothing left.
+
+    The token and the certificates are in its environment.
+    """
+    options = ["--format", "passthrough", "--listen", f"{scheme}://localhost:0"]
+    process = subprocess.Popen([*LSPZ, *options, "--", *command], stderr=subprocess.PIPE, env=environment(scheme))
+    assert process.stderr is not None
+    try:
+        line = process.stderr.readline().decode()
+        assert line.startswith("lspz: listening on "), line
+        yield line.split()[-1]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        watchdog = threading.Timer(LIMIT, process.kill)
+        watchdog.start()
+        rest = process.stderr.read().decode()
+        process.stderr.close()
+        status = process.wait()
+        watchdog.cancel()
+    assert status == 128 + signal.SIGTERM
+    for line in rest.splitlines():  # what is odd in the conversation, and nothing else
+        assert line.endswith(("cannot be read; it goes on as it is", "belong to no message; they are left out")), rest
+
+
+def environment(*schemes: str) -> dict[str, str]:
+    """What lspz needs in order to listen and to connect."""
+    variables = {**os.environ, "LSPZ_TOKEN": "s3cret"}
+    if SECURE & {*schemes}:
+        authority, certificate, key = certificates()
+        variables |= {"LSPZ_TLS_CA": authority, "LSPZ_TLS_CERT": certificate, "LSPZ_TLS_KEY": key}
+    return variables
+
+
+@pytest.mark.parametrize(("near", "far"), [("tcp", "tcp"), ("tcp", "ws"), ("ws", "tcp"), ("ws", "ws"), ("tls", "wss")])
+def test_every_transport_carries_the_same(near: str, far: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through three of lspz: from stdio to one transport, from that to another, and from that to stdio again.
+
+    A WebSocket carries bodies, so that what comes out of it has plain headers; nothing else may differ.
+    """
+    transcript = tmp_path / "transcript"
+    for name, value in environment(near, far).items():
+        monkeypatch.setenv(name, value)
+    with listening(far, *odd(transcript)) as server, listening(near, server) as middle:
+        received, sent, _ = converse([*LSPZ, "--format", "passthrough", "--", middle], transcript)
+    as_relayed(received, sent, plainly if "websocket" in (TRANSPORTS[near], TRANSPORTS[far]) else bytes)
+
+
+THREADS = """
+import sys
+from lspz.cli import main
+from lspz.transports import stdio
+stdio.USE_THREADS = True
+sys.exit(main())
+"""
+
+
+def test_threads_carry_the_same(tmp_path: Path) -> None:
+    """Where the event loop cannot wait for a pipe, as on Windows, threads read and write all of them."""
+    transcript = tmp_path / "transcript"
+    lspz = [sys.executable, "-c", THREADS, "--format", "passthrough", "--"]
+    received, sent, status = converse([*lspz, *odd(transcript)], transcript)
+    as_relayed(received, sent)
     assert status == 0
