@@ -17,12 +17,12 @@ from ..errors import AnswerTimeout, BackendRefused, CannotCompress, PlaceNotFoun
 from ..formats.text.positions import Span
 from ..interceptors import INTERCEPTORS
 from ..interceptors.compressor import Compressor
+from ..wire.text import Place, Text, units
 from .documents import Document, read
 from .freshness import Fresh, Freshness, Patience, Pending
 from .locators import At, path_of
 from .positions import respanned
 from .session import ServerSession
-from .text import Place, Text, units
 
 log = logging.getLogger("lspz.agent")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .text import ENCODINGS, UTF16
+from ..wire.text import ENCODINGS, UTF16
 
 _MARKUP = ["markdown", "plaintext"]
 _DYNAMIC: dict[str, Any] = {"dynamicRegistration": True}

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import attrs
 
 from ..errors import DocumentNotOpen, EditRefused
+from ..wire.text import Text, decode_file
 from ..wire.uris import uri_key
 from .disk import DELETED
 from .freshness import Habits, Judge
 from .locators import File, path_of
 from .session import ServerSession
-from .text import Text, decode_file
 
 RACY = 0.1
 """Seconds. A file that was written so shortly before it was read may be written again without a change of its time."""

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ..errors import EditConflict, EditError, EditRefused
+from ..wire.text import decode_file
 from ..wire.uris import uri_key
 from .asking import Asking
 from .disk import CHANGED, CREATED, DELETED
@@ -20,7 +21,6 @@ from .listings import Listing
 from .naming import shown
 from .results import CodeAction, Edited
 from .session import ServerSession
-from .text import decode_file
 from .watching import FileEvents
 
 _KINDS = {"created": CREATED, "deleted": DELETED, "edited": CHANGED, "renamed": CREATED}

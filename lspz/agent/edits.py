@@ -19,9 +19,9 @@ from urllib.request import url2pathname
 import attrs
 
 from ..errors import EditConflict, EditRefused
+from ..wire.text import UTF16, Text, decode_file
 from ..wire.uris import uri_key
 from .placing import Replacement, put_in_place
-from .text import UTF16, Text, decode_file
 
 VersionOf = Callable[[str], int | None]
 """The version of a document that is open, by its URI; None where it is not open."""

@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 import attrs
 
 from ..errors import PlaceNotFound
-from .text import Text
+from ..wire.text import Text
 
 LISTED = 8
 """Places that an error names, where a locator fits several."""

@@ -15,8 +15,8 @@ from ..config.servers import Server, builtin_servers
 from ..errors import ConfigError
 from ..interceptors.strategies import CompressionConfig, Limits
 from ..transports.base import Transport
+from ..wire.text import ENCODINGS, UTF16
 from .freshness import Patience
-from .text import ENCODINGS, UTF16
 
 if TYPE_CHECKING:
     from .handle import AgentHandle

@@ -17,10 +17,10 @@ from ..proxy.connection import carried_by, reach
 from ..proxy.links import EXIT_GRACE, Link
 from ..transports.access import Access
 from ..transports.waiting import happens
+from ..wire.text import ENCODINGS, UTF16
 from .capabilities import capabilities
 from .endpoint import Endpoint, Handler
 from .options import AgentOptions
-from .text import ENCODINGS, UTF16
 from .work import Signal, Work
 
 log = logging.getLogger("lspz.agent")

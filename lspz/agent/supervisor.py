@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..errors import BackendDied, BackendError
+from ..proxy.budget import Budget
 from .options import AgentOptions
 from .session import ServerSession
 
 log = logging.getLogger("lspz.agent")
-
-BACKOFF = 0.5
-"""Seconds before a server is started for the second time again, twice as long each further time."""
 
 
 class Supervisor:
@@ -31,7 +29,7 @@ class Supervisor:
         self._stopping: asyncio.Task[None] | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._using = 0
-        self._failures: list[float] = []
+        self._budget = Budget(options.restarts, options.restart_window)
         self._last = ""
         self._ending: asyncio.Task[None] | None = None
         self._is_over = False
@@ -92,7 +90,7 @@ class Supervisor:
             if not self._loop.is_closed():
                 raise BackendError(f"{self._options.server.name}: this handle is used in another event loop")
             self._session = self._starting = self._stopping = self._idle = None
-            self._failures = []
+            self._budget = Budget(self._options.restarts, self._options.restart_window)
         self._loop = loop
 
     def _started(self, task: asyncio.Task[ServerSession]) -> None:
@@ -119,23 +117,21 @@ class Supervisor:
         return session
 
     def _fail(self, reason: str) -> None:
-        self._failures.append(asyncio.get_running_loop().time())
+        self._budget.fail(asyncio.get_running_loop().time())
         self._last = reason
 
     async def _hold_back(self) -> None:
         """Wait before a server that keeps dying is started again. Raises BackendDied when it died too often."""
-        options, now = self._options, asyncio.get_running_loop().time()
-        self._failures = [at for at in self._failures if now - at < options.restart_window]
-        failures = len(self._failures)
-        if failures > options.restarts:
-            left = self._failures[0] + options.restart_window - now
+        budget, now = self._budget, asyncio.get_running_loop().time()
+        if budget.is_spent(now):
+            failures = budget.failures(now)
             times = "once" if failures == 1 else f"{failures} times"
             raise BackendDied(
-                f"{options.server.name} failed {times} within {options.restart_window:g} s, "
-                f"and is not started again for {left:.0f} s: {self._last}"
+                f"{self._options.server.name} failed {times} within {budget.window:g} s, "
+                f"and is not started again for {budget.left(now):.0f} s: {self._last}"
             )
-        if failures > 1:
-            await asyncio.sleep(BACKOFF * 2 ** (failures - 2))
+        if delay := budget.delay(now):
+            await asyncio.sleep(delay)
 
     def _stop_idle(self) -> None:
         self._idle = None

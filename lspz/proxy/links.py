@@ -11,6 +11,9 @@ from ..transports.waiting import happens
 EXIT_GRACE = 5.0
 """Seconds a server has to end by itself once it was told to, or once its input is closed."""
 
+DRAIN = 1.0
+"""Seconds that the output of a server that has exited is still read; a child of its may hold it open for ever."""
+
 
 class Link(Protocol):
     """A server that is reached: a process of lspz's own, a connection, several servers that stand as one."""

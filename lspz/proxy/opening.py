@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import BackendError
+from .budget import Budget
 from .connection import reach
 from .links import Link
 from .process import BackendProcess
+from .restart import Restarting
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -22,5 +24,12 @@ async def open_link(config: Config, started: Sequence[subprocess.Popen[bytes] | 
     """
     if not config.backend:
         raise BackendError("no server: name one with Config.builder().backend(...), or start server.backend")
-    process = started[0] if started else None
-    return BackendProcess(process) if process is not None else await reach(config.backend, config.access)
+    return await _open(config, config.backend, started[0] if started else None)
+
+
+async def _open(config: Config, command: Sequence[str], process: subprocess.Popen[bytes] | None) -> Link:
+    async def start() -> Link:
+        return await reach(command, config.access)
+
+    link = BackendProcess(process) if process is not None else await start()
+    return link if config.restart is None else Restarting(link, start, Budget(*config.restart))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..transports.waiting import happens
 from .conversation import Conversation
-from .links import EXIT_GRACE
+from .links import DRAIN, EXIT_GRACE
 from .relay import Relay
 from .session import State
 
@@ -25,9 +25,6 @@ log = logging.getLogger("lspz")
 
 FLUSH = 5.0
 """Seconds that a client has, at the end, to take what is still waiting for it."""
-
-DRAIN = 1.0
-"""Seconds that the output of a server that has exited is still read; a child of its may hold it open for ever."""
 
 
 def _savings() -> Savings | None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from lspz.agent import placing as module
 from lspz.agent.edits import apply_text_edits, apply_workspace_edit
-from lspz.agent.text import ENCODINGS, Text, units
 from lspz.errors import EditConflict, EditRefused
+from lspz.wire.text import ENCODINGS, Text, units
 
 
 def at(a: int, b: int, c: int, d: int) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import pytest
 from lsprotocol import types
 
 from lspz import AgentHandle, At, Unavailable
-from lspz.agent import supervisor
 from lspz.agent.capabilities import capabilities
 from lspz.agent.documents import OPEN_LIMIT
 from lspz.converters import get_converter
@@ -28,6 +27,7 @@ from lspz.errors import (
     NotOffered,
     NotReady,
 )
+from lspz.proxy import budget
 
 from .scripted import NEVER, Refusal, Scripted
 from .test_diagnosing import rewrite
@@ -80,7 +80,7 @@ async def test_a_server_that_dies_is_started_again(root: Path) -> None:
 
 async def test_a_server_that_keeps_dying_is_given_up_for_a_while(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many restarts within so many seconds; then the error says so, and for how long."""
-    monkeypatch.setattr(supervisor, "BACKOFF", 0.01)
+    monkeypatch.setattr(budget, "BACKOFF", 0.01)
     server = Scripted(ALL)
     server.hook = lambda method, _: server.die() if method == "textDocument/hover" else None
     async with server.builder(root).restarts(2, within=0.5).build() as agent:

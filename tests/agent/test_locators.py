@@ -8,8 +8,8 @@ import pytest
 
 from lspz import At
 from lspz.agent.locators import path_of
-from lspz.agent.text import Text
 from lspz.errors import PlaceNotFound
+from lspz.wire.text import Text
 
 SOURCE = """\
 def add(a, b):
