@@ -6,7 +6,7 @@ import asyncio
 from typing import Protocol
 
 from ..transports.base import Channel
-from ..transports.waiting import happens
+from ..transports.waiting import first_of, happens
 
 EXIT_GRACE = 5.0
 """Seconds a server has to end by itself once it was told to, or once its input is closed."""
@@ -74,3 +74,10 @@ class Connected:
 
     def kill(self) -> None:
         """It is not lspz's own."""
+
+
+async def gone(link: Link) -> None:
+    """Wait until a server has ended, or closed its output, and what it said last has been read."""
+    await first_of(link.ended, link.exited)
+    await happens(link.ended, DRAIN)
+    await happens(link.exited, DRAIN)

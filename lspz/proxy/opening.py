@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from itertools import zip_longest
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ..errors import BackendError
+from ..transports.address import is_address
 from .budget import Budget
 from .connection import reach
 from .links import Link
 from .process import BackendProcess
 from .restart import Restarting
+from .several.link import Several
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -24,7 +28,23 @@ async def open_link(config: Config, started: Sequence[subprocess.Popen[bytes] | 
     """
     if not config.backend:
         raise BackendError("no server: name one with Config.builder().backend(...), or start server.backend")
-    return await _open(config, config.backend, started[0] if started else None)
+    commands = config.backends
+    links: list[Link] = []
+    try:
+        for command, process in zip_longest(commands, started):
+            links.append(await _open(config, command, process))
+    except BaseException:
+        for link in links:
+            await link.watch()
+            await link.end(0)
+            await link.channel.close(0.0)
+        raise
+    return links[0] if len(links) == 1 else Several(links, [_name(command) for command in commands])
+
+
+def _name(command: Sequence[str]) -> str:
+    """What a server is called that does not say its name."""
+    return command[0] if is_address(command) else PurePath(command[0]).stem
 
 
 async def _open(config: Config, command: Sequence[str], process: subprocess.Popen[bytes] | None) -> Link:

@@ -15,11 +15,10 @@ import msgspec
 
 from ..errors import LspzError
 from ..transports.base import Channel, Receiver
-from ..transports.waiting import happens
 from ..wire.messages import Envelope, id_key, notification, read_envelope
 from .budget import Budget
 from .interposed import Interposed, Tap
-from .links import DRAIN, Link
+from .links import Link, gone
 from .owed import Owed, request, with_id
 from .told import Told
 
@@ -101,9 +100,7 @@ class Restarting(Interposed):
         """See one server after another die."""
         try:
             while True:
-                await _first_of(self._link.ended, self._link.exited)
-                await happens(self._link.ended, DRAIN)
-                await happens(self._link.exited, DRAIN)
+                await gone(self._link)
                 self._reason = self._link.describe_end()
                 if self._is_leaving or self._told.is_over:
                     return
@@ -292,12 +289,3 @@ class _Answer(msgspec.Struct):
 def _encoding(answer: _Answer) -> object:
     result = msgspec.json.decode(answer.result)
     return ((result or {}).get("capabilities") or {}).get("positionEncoding") if isinstance(result, dict) else None
-
-
-async def _first_of(*events: asyncio.Event) -> None:
-    waits = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for wait in waits:
-            wait.cancel()

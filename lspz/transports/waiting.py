@@ -1,4 +1,4 @@
-"""Waiting for an event with a limit."""
+"""Waiting for events."""
 
 from __future__ import annotations
 
@@ -12,3 +12,13 @@ async def happens(event: asyncio.Event, within: float) -> bool:
         with suppress(TimeoutError):
             await asyncio.wait_for(event.wait(), within)
     return event.is_set()
+
+
+async def first_of(*events: asyncio.Event) -> None:
+    """Wait until one of `events` is set."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()

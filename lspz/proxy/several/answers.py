@@ -13,30 +13,34 @@ import msgspec
 Raw = msgspec.Raw
 Members = dict[str, Raw]
 
-OWNER = "lspz"
-"""The member of an item's `data` that holds the number of the server it came from."""
-
 
 class Answer(NamedTuple):
     """One server's result."""
 
     server: int
     result: Raw
+    resolves: bool
+    """Whether the server completes items of the result when it is asked about them."""
 
 
 class _Owned(msgspec.Struct, omit_defaults=True):
+    """The `data` of an item that came from one of several servers."""
+
     lspz: int
+    """The server's number."""
     data: Raw = Raw()
 
 
-class _Item(msgspec.Struct):
-    data: Raw = Raw()
-
-
-def own(item: Raw, server: int) -> Raw:
-    """An item that says whose it is."""
+def own(item: Raw, answer: Answer) -> Raw:
+    """An item of an answer that says whose it is, where this matters."""
     members = msgspec.json.decode(item, type=Members)
-    members["data"] = Raw(msgspec.json.encode(_Owned(server, members["data"]) if "data" in members else {OWNER: server}))
+    if "data" in members:
+        owned = _Owned(answer.server, members["data"])
+    elif answer.resolves:
+        owned = _Owned(answer.server)
+    else:
+        return item
+    members["data"] = Raw(msgspec.json.encode(owned))
     return Raw(msgspec.json.encode(members))
 
 
@@ -71,7 +75,7 @@ def _begins(raw: Raw) -> bytes:
 
 
 def _owned_lists(answers: Sequence[Answer]) -> Any:
-    return [own(item, server) for server, result in answers for item in _list(result)]
+    return [own(item, answer) for answer in answers for item in _list(answer.result)]
 
 
 class _Action(msgspec.Struct):
@@ -97,22 +101,24 @@ def commands(actions: Raw) -> list[str]:
 def _actions(answers: Sequence[Answer]) -> Any:
     """Code actions; a plain `Command` has no `data`, and is run, not resolved."""
     return [
-        item if _begins(msgspec.json.decode(item, type=_Action).command) == b'"' else own(item, server)
-        for server, result in answers
-        for item in _list(result)
+        item if _begins(msgspec.json.decode(item, type=_Action).command) == b'"' else own(item, answer)
+        for answer in answers
+        for item in _list(answer.result)
     ]
 
 
 def _locations(answers: Sequence[Answer]) -> Any:
     """Each place once. Where one server gives links and another locations, locations are made of links."""
-    items = [item for _, result in answers for item in _list(result)]
+    items = [item for answer in answers for item in _list(answer.result)]
     parsed = [msgspec.json.decode(item, type=Members) for item in items]
     if len({"targetUri" in members for members in parsed}) > 1:
         parsed = [_location(members) for members in parsed]
-    unique = {}
+    unique: dict[tuple[bytes, ...], Members] = {}
     for members in parsed:
         places = (_location(members)[name] for name in ("uri", "range"))
-        unique.setdefault(tuple(msgspec.json.encode(msgspec.json.decode(place), order="sorted") for place in places), members)
+        unique.setdefault(
+            tuple(msgspec.json.encode(msgspec.json.decode(place), order="sorted") for place in places), members
+        )
     return list(unique.values())
 
 
@@ -131,11 +137,11 @@ class _CompletionList(msgspec.Struct):
 def _completions(answers: Sequence[Answer]) -> Any:
     """One list; what a server says for all its items is said in each."""
     items, is_incomplete = [], False
-    for server, result in answers:
-        if _begins(result) == b"{":
-            part = msgspec.json.decode(result, type=_CompletionList)
+    for answer in answers:
+        if _begins(answer.result) == b"{":
+            part = msgspec.json.decode(answer.result, type=_CompletionList)
         else:
-            part = _CompletionList(_list(result))
+            part = _CompletionList(_list(answer.result))
         is_incomplete |= part.isIncomplete
         for item in part.items:
             members = msgspec.json.decode(item, type=Members)
@@ -144,7 +150,7 @@ def _completions(answers: Sequence[Answer]) -> Any:
                     _with_range(members, value)
                 else:
                     members.setdefault(name, value)
-            items.append(own(Raw(msgspec.json.encode(members)), server))
+            items.append(own(Raw(msgspec.json.encode(members)), answer))
     return {"isIncomplete": is_incomplete, "items": items}
 
 

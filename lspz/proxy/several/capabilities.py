@@ -36,7 +36,10 @@ _RESOLVED = {
 }
 """Requests about an item of an answer, and the requests that were answered with it."""
 
-_RENAMED = {"textDocument/colorPresentation": "textDocument/documentColor", "textDocument/prepareRename": "textDocument/rename"}
+_RENAMED = {
+    "textDocument/colorPresentation": "textDocument/documentColor",
+    "textDocument/prepareRename": "textDocument/rename",
+}
 
 
 def registered_as(method: str) -> str:
@@ -74,8 +77,10 @@ def offers(capabilities: Capabilities, registered: Iterable[str], method: str) -
         return False
     if method == "workspace/diagnostic":
         return isinstance(provided, dict) and bool(provided.get("workspaceDiagnostics"))
-    return not method.endswith("/resolve") or name in registered or (
-        isinstance(provided, dict) and bool(provided.get("resolveProvider"))
+    return (
+        not method.endswith("/resolve")
+        or name in registered
+        or (isinstance(provided, dict) and bool(provided.get("resolveProvider")))
     )
 
 

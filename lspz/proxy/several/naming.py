@@ -60,6 +60,10 @@ class Names:
         self._renamed[own] = name
         return name
 
+    def known_as(self, server: int, raw: bytes) -> bytes:
+        """The client's name for a token of a server's; the server's own where no other is known."""
+        return self._renamed.get(Asked(server, id_key(raw)), raw)
+
     def owner(self, raw: bytes) -> Asked | None:
         """Whose progress it is, and its name there."""
         return self._tokens.get(id_key(raw))

@@ -17,7 +17,7 @@ from ...wire.uris import uri_key
 log = logging.getLogger("lspz.backend")
 
 PATIENCE = 1.0
-"""Seconds that one server's diagnostics wait for the others' of the same version; what comes later is sent again with them."""
+"""Seconds that a server's diagnostics wait for the others' of the same version; later ones are sent with them again."""
 
 Raw = msgspec.Raw
 
@@ -142,7 +142,9 @@ class Diagnostics:
         document.sent = document.version
         versions = {said.version for said in document.published.values()}
         version = {} if len(versions) != 1 or versions == {None} else {"version": versions.pop()}
-        merged = [item for server, said in sorted(document.published.items()) for item in self.named(server, said.items)]
+        merged = [
+            item for server, said in sorted(document.published.items()) for item in self.named(server, said.items)
+        ]
         self._say(notification(PUBLISH, {**document.members, **version, "diagnostics": merged}))
         self._drop_idle(document)
 
@@ -164,7 +166,7 @@ class Diagnostics:
 
         What no server has said goes to all.
         """
-        document = self._document(uri)
+        document = self._documents.get(uri_key(uri)) or _Document(uri)
         owners: dict[Key, dict[int, Raw]] = {}
         for number, said in [*((n, said.items) for n, said in document.published.items()), *document.pulled.items()]:
             for item in said:
@@ -181,9 +183,8 @@ class Diagnostics:
         self._alive.discard(server)
         for document in list(self._documents.values()):
             document.pulled.pop(server, None)
-            if document.published.pop(server, None) is not None:
-                self._send(document)
-            elif document.timer is not None and not self._missing(document):
+            was_last = document.timer is not None and not self._missing(document)
+            if document.published.pop(server, None) is not None or was_last:
                 self._send(document)
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ Raw = msgspec.Raw
 
 
 class _Report(msgspec.Struct):
+    kind: str = "full"
     items: list[Raw] = []
     relatedDocuments: dict[str, Raw] = {}
     uri: str = ""
@@ -42,22 +43,22 @@ def fresh(params: Mapping[str, Raw], identifier: str | None) -> dict[str, Any]:
 def document_report(answers: Sequence[Answer], uri: str, diagnostics: Diagnostics) -> Any:
     """A `DocumentDiagnosticReport` of all servers."""
     touched: dict[str, None] = {}
-    for server, result in answers:
-        report = msgspec.json.decode(result, type=_Report)
-        diagnostics.pulled(server, uri, report.items)
+    for answer in answers:
+        report = msgspec.json.decode(answer.result, type=_Report)
+        _take(answer.server, uri, report, diagnostics)
         for related, about in report.relatedDocuments.items():
-            diagnostics.pulled(server, related, msgspec.json.decode(about, type=_Report).items)
+            _take(answer.server, related, msgspec.json.decode(about, type=_Report), diagnostics)
             touched[related] = None
     related_reports = {name: {"kind": "full", "items": diagnostics.known(name)} for name in touched}
-    report = {"kind": "full", "items": diagnostics.known(uri)}
-    return report | ({"relatedDocuments": related_reports} if related_reports else {})
+    whole: dict[str, Any] = {"kind": "full", "items": diagnostics.known(uri)}
+    return whole | ({"relatedDocuments": related_reports} if related_reports else {})
 
 
 def workspace_report(answers: Sequence[Answer], diagnostics: Diagnostics) -> Any:
     """A `WorkspaceDiagnosticReport` of all servers."""
     versions: dict[str, int | None] = {}
     for server, report in _reports(answers):
-        diagnostics.pulled(server, report.uri, report.items)
+        _take(server, report.uri, report, diagnostics)
         versions[report.uri] = report.version
     return {
         "items": [
@@ -67,7 +68,13 @@ def workspace_report(answers: Sequence[Answer], diagnostics: Diagnostics) -> Any
     }
 
 
+def _take(server: int, uri: str, report: _Report, diagnostics: Diagnostics) -> None:
+    """Keep a report, unless it says that nothing has changed."""
+    if report.kind == "full":
+        diagnostics.pulled(server, uri, report.items)
+
+
 def _reports(answers: Sequence[Answer]) -> Iterator[tuple[int, _Report]]:
-    for server, result in answers:
-        for report in msgspec.json.decode(result, type=_Workspace).items:
-            yield server, report
+    for answer in answers:
+        for report in msgspec.json.decode(answer.result, type=_Workspace).items:
+            yield answer.server, report
