@@ -47,7 +47,7 @@ class Request:
     """Whether an error of one server is the answer, since a part of the result would be taken for all of it."""
     waiting: set[Server] = attrs.field(factory=set)
     answers: list[Answer] = attrs.field(factory=list)
-    errors: list[bytes] = attrs.field(factory=list)
+    errors: list[tuple[Server, bytes]] = attrs.field(factory=list)
     timer: asyncio.TimerHandle | None = None
 
 
@@ -96,7 +96,7 @@ class Requests:
         if code is None:
             request.answers.append(Answer(server.number, read.result, server.offers(_resolving(request.method))))
         else:
-            request.errors.append(body)
+            request.errors.append((server, body))
         self._went_on(request, body, code)
 
     def _went_on(self, request: Request, body: bytes, code: int | None) -> None:
@@ -124,7 +124,7 @@ class Requests:
         """Answer with what there is."""
         assert request.combine is not None
         if not request.answers:
-            self._close(request, request.errors[0])
+            self._close(request, min(request.errors, key=_number)[1])
             return
         answers = sorted(request.answers)
         try:
@@ -157,7 +157,7 @@ class Requests:
                 if self._ask_next(request):
                     continue
                 body = error_response(request.raw_id, BACKEND_DIED, reason)
-                request.errors.append(body)
+                request.errors.append((server, body))
                 self._went_on(request, body, BACKEND_DIED)
 
     def close(self) -> None:
@@ -166,6 +166,10 @@ class Requests:
             if request.timer is not None:
                 request.timer.cancel()
         self._open.clear()
+
+
+def _number(error: tuple[Server, bytes]) -> int:
+    return error[0].number
 
 
 def _resolving(method: str) -> str:

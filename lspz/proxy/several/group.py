@@ -35,6 +35,8 @@ class Server:
     """Its channel, while it lives."""
     capabilities: Capabilities = attrs.field(factory=dict)
     registrations: dict[str, Registration] = attrs.field(factory=dict)
+    refusal: str = ""
+    """Why it does not take part."""
 
     def send(self, body: bytes) -> None:
         """Tell it something, if it lives."""

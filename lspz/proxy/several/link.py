@@ -19,7 +19,7 @@ from ..owed import request, with_id
 from ..restart import WARNING
 from .asking import Requests
 from .group import PULL, Group, Server
-from .naming import Names, registration_id
+from .naming import LSPZ, Names, registration_id
 from .publishing import Diagnostics
 from .to_servers import Params, ToServers
 
@@ -27,9 +27,6 @@ log = logging.getLogger("lspz.backend")
 
 Raw = msgspec.Raw
 Members = dict[str, Raw]
-
-LSPZ = -1
-"""Who asks what lspz itself asks the client; its answer goes nowhere."""
 
 
 class Several(Interposed):
@@ -110,7 +107,7 @@ class Several(Interposed):
         """See a server die; when all have, so has this."""
         try:
             await gone(server.link)
-            reason = server.link.describe_end()
+            reason = server.refusal or server.link.describe_end()
             log.log(logging.INFO if self._to_servers.is_leaving else logging.WARNING, "%s: %s", server.name, reason)
             self._reasons.append(f"{server.name}: {reason}")
             await self._bury(server, reason)
@@ -143,10 +140,11 @@ class Several(Interposed):
         if not self._to_servers.is_leaving:
             self._warn(f"{server.name}: {reason}; the others go on without it")
 
-    def _refused(self, server: Server) -> None:
+    def _refused(self, server: Server, reason: str) -> None:
         """A server does not start; the others do."""
-        log.error("%s refuses to start", server.name)
+        server.refusal = reason
         server.link.kill()
+        server.link.ended.set()
 
     def _warn(self, text: str) -> None:
         self.say(notification("window/showMessage", {"type": WARNING, "message": text}))

@@ -11,6 +11,10 @@ from ...wire.messages import id_key
 Raw = msgspec.Raw
 
 
+LSPZ = -1
+"""In place of a server's number: lspz asks the client itself, and the answer goes nowhere."""
+
+
 class Asked(NamedTuple):
     """A request of a server's that the client has not answered."""
 

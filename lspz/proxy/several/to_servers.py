@@ -14,8 +14,8 @@ from .answers import COMBINED, Answer, owner
 from .answers import commands as commands_of
 from .asking import Request, Requests, passed
 from .capabilities import is_known, merge, sync_kind
-from .group import PULL, Group, Server
-from .naming import Names
+from .group import PULL, Error, Group, Server
+from .naming import LSPZ, Names
 from .publishing import Diagnostics
 from .pulling import document_report, fresh, workspace_report
 from .syncing import CHANGE, Mirror
@@ -30,8 +30,6 @@ CODE_ACTION = "textDocument/codeAction"
 WORKSPACE_PULL = "workspace/diagnostic"
 WATCHED_FILES = "workspace/didChangeWatchedFiles"
 
-Started = Callable[[Sequence[Server]], None]
-
 
 class Params(msgspec.Struct):
     """The `params` of a message, unread."""
@@ -39,8 +37,14 @@ class Params(msgspec.Struct):
     params: Raw = Raw(b"null")
 
 
+class Refusal(msgspec.Struct):
+    """A response that is an error."""
+
+    error: Error
+
+
 class ToServers:
-    """Sends what the client says where it belongs. `started` is called with the servers that will not take part."""
+    """Sends what the client says where it belongs."""
 
     def __init__(
         self, group: Group, requests: Requests, names: Names, diagnostics: Diagnostics, say: Callable[[bytes], None]
@@ -54,8 +58,8 @@ class ToServers:
         self._client_pulls = False
         self.is_leaving = False
         """Whether the client has asked for the end."""
-        self.refused: Callable[[Server], None] = lambda server: None
-        """Called with each server that does not take part, once the others have answered `initialize`."""
+        self.refused: Callable[[Server, str], None] = lambda server, reason: None
+        """Called with each server that does not take part, and why, once all have answered `initialize`."""
 
     def heard(self, body: bytes) -> None:
         """Take a message of the client's."""
@@ -73,7 +77,7 @@ class ToServers:
 
     def _answer(self, raw_id: bytes, body: bytes) -> None:
         asked = self._names.answered(raw_id)
-        if asked is not None:
+        if asked is not None and asked.server != LSPZ:
             self._group.servers[asked.server].send(with_id(body, asked.raw_id))
 
     def _route(self, envelope: Envelope, body: bytes) -> None:
@@ -121,10 +125,11 @@ class ToServers:
         if (capabilities.get("general") or {}).get("positionEncodings"):
             capabilities["general"]["positionEncodings"] = ["utf-16"]
             body = request(bytes(envelope.id), "initialize", params)
-        question = Request(bytes(envelope.id), "initialize", self._started, is_patient=True)
+        question = Request(bytes(envelope.id), "initialize", is_patient=True)
+        question.combine = partial(self._started, question)
         self._requests.ask(question, dict.fromkeys(self._group.alive, body))
 
-    def _started(self, answers: Sequence[Answer]) -> Any:
+    def _started(self, question: Request, answers: Sequence[Answer]) -> Any:
         result: dict[str, Any] = {}
         names, found = [], []
         for answer in answers:
@@ -138,10 +143,8 @@ class ToServers:
             if self._client_pulls and server.capabilities.get("diagnosticProvider"):
                 self._diagnostics.answers_pulls(server.number)
             result = {**part, **result}
-        taking_part = {answer.server for answer in answers}
-        for server in self._group.alive:
-            if server.number not in taking_part:
-                self.refused(server)
+        for server, body in question.errors:
+            self.refused(server, f"it refuses to start: {msgspec.json.decode(body, type=Refusal).error.message}")
         return {**result, "capabilities": merge(found), "serverInfo": {"name": " + ".join(names)}}
 
     def _resolve(self, envelope: Envelope, body: bytes) -> None:
