@@ -48,6 +48,7 @@ class Several(Interposed):
         self._to_servers.refused = self._refused
         self._lives: list[asyncio.Task[None]] = []
         self._reasons: list[str] = []
+        self._lost: list[Server] = []  # without whom the others went on
 
     # a link
 
@@ -58,8 +59,8 @@ class Several(Interposed):
 
     @property
     def exit_code(self) -> int | None:
-        """The exit status of the first server that failed, or of the first, once all have ended."""
-        codes = [server.link.exit_code for server in self._servers]
+        """The exit status of the first that failed of those that lived to the end, once all have ended."""
+        codes = [server.link.exit_code for server in self._servers if server not in self._lost]
         return next((code for code in codes if code), codes[0]) if self.exited.is_set() else None
 
     async def watch(self) -> None:
@@ -138,16 +139,15 @@ class Several(Interposed):
             server.registrations.clear()
         self._diagnostics.forget(server.number)
         if not self._to_servers.is_leaving:
-            self._warn(f"{server.name}: {reason}; the others go on without it")
+            self._lost.append(server)
+            text = f"{server.name}: {reason}; the others go on without it"
+            self.say(notification("window/showMessage", {"type": WARNING, "message": text}))
 
     def _refused(self, server: Server, reason: str) -> None:
         """A server does not start; the others do."""
         server.refusal = reason
         server.link.kill()
         server.link.ended.set()
-
-    def _warn(self, text: str) -> None:
-        self.say(notification("window/showMessage", {"type": WARNING, "message": text}))
 
     # what is said
 
