@@ -36,21 +36,20 @@ BETTER = TEXT.replace('double("1"), missing', "double(1), sys.path").replace("im
 
 BASEDPYRIGHT = ("basedpyright-langserver", "--stdio")
 RUFF = ("ruff", "server")
-LSPZ = (sys.executable, "-m", "lspz", "--format", "passthrough", "--")
+LSPZ = (sys.executable, "-m", "lspz", "--format", "passthrough")
 RASS = (sys.executable, "-m", "rassumfrassum", "--")
 
 
 def command(*server: str) -> list[str]:
-    program = find(server[0])
-    assert program is not None
-    return [program, *server[1:]]
+    return [find(server[0]) or server[0], *server[1:]]
 
 
 BOTH = [*command(*BASEDPYRIGHT), "--", *command(*RUFF)]
 SETUPS: dict[str, list[str]] = {
     "basedpyright": command(*BASEDPYRIGHT),
     "ruff": command(*RUFF),
-    "lspz": [*LSPZ, *BOTH],
+    "lspz": [*LSPZ, "--", *BOTH],
+    "lspz, restarting": [*LSPZ, "--restart", "3/60s", "--", *BOTH],
     "rassumfrassum": [*RASS, *BOTH],
 }
 
@@ -260,14 +259,34 @@ async def test_nothing_that_rassumfrassum_gets_right_is_lost(tmp_path: Path) -> 
     assert {name: ours.get(name) for name in theirs} == theirs
 
 
+def kill_ruff(editor: Editor) -> None:
+    pid = editor.talk.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    ruff = [child for child in children if b"ruff" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    assert len(ruff) == 1
+    os.kill(int(ruff[0]), 9)
+
+
+async def test_one_of_them_is_started_again(tmp_path: Path) -> None:
+    """The other does not notice, and the new one knows the document as it is."""
+    async with editing(tmp_path, "lspz, restarting") as editor:
+        await editor.until(lambda: {"basedpyright", "Ruff"} <= {fact.split()[0] for fact in editor.found})
+        editor.changes_to(TEXT + "import re\n", 2)
+        await editor.until(lambda: any("`re`" in fact for fact in editor.found))
+        kill_ruff(editor)
+        message = await editor.talk.until("window/showMessage")
+        assert "is started again" in message["message"]
+        editor.published.clear()
+        editor.changes_to(TEXT + "import re, json\n", 3)
+        await editor.until(lambda: any("`json`" in fact for fact in editor.found))
+        assert any("missing" in fact for fact in editor.found)
+
+
 async def test_a_server_that_dies_takes_only_its_own_with_it(tmp_path: Path) -> None:
     """The other's diagnostics stay, its answers too, and the client is told."""
     async with editing(tmp_path, "lspz") as editor:
         await editor.until(lambda: {"basedpyright", "Ruff"} <= {fact.split()[0] for fact in editor.found})
-        children = Path(f"/proc/{editor.talk.process.pid}/task/{editor.talk.process.pid}/children").read_text().split()
-        ruff = [pid for pid in children if b"ruff" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-        assert len(ruff) == 1
-        os.kill(int(ruff[0]), 9)
+        kill_ruff(editor)
         await editor.until(lambda: {fact.split()[0] for fact in editor.found} == {"basedpyright"})
         message = await editor.talk.until("window/showMessage")
         assert "ruff" in message["message"].lower()
