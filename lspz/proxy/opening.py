@@ -12,6 +12,7 @@ from ..errors import BackendError
 from ..transports.address import is_address
 from .budget import Budget
 from .connection import reach
+from .deadlines import Hurried
 from .links import Link
 from .process import BackendProcess
 from .restart import Restarting
@@ -39,7 +40,8 @@ async def open_link(config: Config, started: Sequence[subprocess.Popen[bytes] | 
             await link.end(0)
             await link.channel.close(0.0)
         raise
-    return links[0] if len(links) == 1 else Several(links, [_name(command) for command in commands])
+    link = links[0] if len(links) == 1 else Several(links, [_name(command) for command in commands])
+    return link if config.request_timeout is None else Hurried(link, config.request_timeout)
 
 
 def _name(command: Sequence[str]) -> str:

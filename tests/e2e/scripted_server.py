@@ -2,8 +2,8 @@
 
 It answers every request with its params, and obeys notifications `do/write` (text to stdout, as it is), `do/die` (exit
 status, or a negative signal), `do/stderr` and `do/publish` (params to publish). Behaviours: `ignore-exit`,
-`ignore-eof`, `ignore-term`, `child` (starts a child that ignores SIGTERM and says its pid), `die-at-start`, and
-`slow-shutdown`.
+`ignore-eof`, `ignore-term`, `hold-workspace` (no answer to `workspace/diagnostic`), `child` (starts a child that
+ignores SIGTERM and says its pid), `die-at-start`, and `slow-shutdown`.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ def main(behaviours: list[str]) -> int:
             case "do/ask":
                 send({"id": 1, "method": "server/asks", "params": params})
             case "never" | "initialized":
+                pass
+            case "workspace/diagnostic" if "hold-workspace" in behaviours:
                 pass
             case _:
                 if "id" in message and "method" in message:
